@@ -1,0 +1,74 @@
+// Package checker holds what the judges share. The judges themselves are its subpackages.
+package checker
+
+import (
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Machine is an in-process coordinator that a judge drives step by step: deterministic, on virtual time, one step at a time. It is
+// the second face of a coordinator; all that a stranger needs is target.Target.
+type Machine interface {
+	// Now is the virtual time.
+	Now() time.Time
+
+	// Request hands the coordinator one request. Its answer, and those of parked requests that it releases, come out of Drain.
+	// Writes end at once, well or badly as the next FailWrites says.
+	Request(r Request)
+
+	// Timers are the armed timers of all groups, soonest first.
+	Timers() []Timer
+
+	// Fire moves the clock to the timer's deadline, if that is later than now, and fires it. No armed timer may be due before it.
+	Fire(t Timer)
+
+	// Advance moves the clock by d, short of the next deadline.
+	Advance(d time.Duration)
+
+	// FailWrites makes the writes of the next Request or Fire fail.
+	FailWrites(bool)
+
+	// Drain returns what has come out since the last Drain, in order.
+	Drain() Effects
+}
+
+// Ticket identifies one request over its life, however long it is parked.
+type Ticket uint64
+
+// Request is a request as a connection delivers it.
+type Request struct {
+	Ticket   Ticket
+	Message  kmsg.Request
+	Version  int16
+	ClientID string
+}
+
+// Effects is what a step put out.
+type Effects struct {
+	Answers []Answer
+	Dropped []Ticket // requests that the coordinator has given up without an answer
+	Records []Record
+}
+
+// Answer ends a request.
+type Answer struct {
+	Ticket  Ticket
+	Message kmsg.Response
+}
+
+// Record is a write to __consumer_offsets, named by what it says of which group.
+type Record struct {
+	Group string
+	Kind  classic.RecordKind
+}
+
+// Timer is an armed timer of a group.
+type Timer struct {
+	Group    string
+	Kind     classic.TimerKind
+	Member   string // for SessionTimer
+	Deadline time.Time
+}

@@ -1,0 +1,99 @@
+// Package target says what a judge needs of a group coordinator: connections that carry one request at a time, and a clock.
+// It is all that a stranger implements; it knows nothing of scenarios, models or judges.
+package target
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Target is a group coordinator under judgement, seen as a client sees it.
+//
+// Real brokers, fakes and HOST:PORT are spoken to over sockets; in-process coordinators run on virtual time, where nothing
+// happens unless a request is sent or the clock is moved.
+type Target interface {
+	// Name is how a person names the target on the command line: "impl", "kafka:4.3.1", "127.0.0.1:9092".
+	Name() string
+
+	// Capabilities are fixed once the target has been opened (a foreign address has been probed by then).
+	Capabilities() Capabilities
+
+	// Dial opens a connection of its own. The client id is sent with each request; a coordinator builds member ids from it.
+	Dial(ctx context.Context, clientID string) (Conn, error)
+
+	// Clock is the time that the target's timers run on.
+	Clock() Clock
+
+	// Close ends the target and all its connections, and removes what the run created on it.
+	Close() error
+}
+
+// Conn is one connection. Kafka serves the requests of a connection one at a time, so a parked request holds all that come after
+// it: judges use a connection for each request that may be outstanding.
+type Conn interface {
+	// Send sends one request at exactly the given version and does not wait. The request's own version is ignored.
+	Send(req kmsg.Request, version int16) *Call
+
+	// Close drops the connection. Calls that have no answer yet end with ErrClosed; the coordinator only sees a disconnect.
+	Close() error
+}
+
+// Clock is the time of a target, wall time or virtual.
+type Clock interface {
+	Now() time.Time
+
+	// Sleep lets d pass: a networked target waits; a virtual one fires its due timers, in order, and returns at once.
+	Sleep(ctx context.Context, d time.Duration) error
+
+	// Await waits until the call has ended, at most d of the target's time, and says whether it has. Virtual time is not moved:
+	// a virtual target has done at once all that it would do at this instant.
+	Await(ctx context.Context, c *Call, d time.Duration) bool
+}
+
+// Capabilities tell a judge what it may ask of a target and how long things take there.
+type Capabilities struct {
+	// Release is the Kafka release that the target is judged as ("4.3.1"); empty for a stranger.
+	Release string
+
+	// Profile names the broker settings, "default" for those of the harness's own brokers (see docs/scenarios.md).
+	Profile string
+
+	// Virtual is true where time is virtual: every duration passes exactly and at once.
+	Virtual bool
+
+	// Scale multiplies the durations that a scenario's clients choose; 1 in virtual time.
+	Scale float64
+
+	// Settle is how long a networked target must stay silent before a request counts as parked.
+	Settle time.Duration
+
+	// Slack is how late a timer of the target may be noticed, measured or assumed.
+	Slack time.Duration
+
+	// MinSession and MaxSession bound session timeouts (group.min/max.session.timeout.ms).
+	MinSession, MaxSession time.Duration
+
+	// InitialDelay is group.initial.rebalance.delay.ms: how long the first rebalance of an Empty group waits.
+	InitialDelay time.Duration
+
+	// Versions are the request versions that the target offers, by API key.
+	Versions map[int16]VersionRange
+
+	// Prefix begins every group and topic name that the run creates on the target.
+	Prefix string
+
+	// MaxGroups is how many groups of ours may exist on the target at a time; 0 is no limit.
+	MaxGroups int
+
+	// Topics are the topics that exist on the target for the run, by the name that scenarios use ("t"), with the name they
+	// have there. Each has at least two partitions.
+	Topics map[string]string
+}
+
+// VersionRange is the range of versions that a target offers for an API, both ends included.
+type VersionRange struct{ Min, Max int16 }
+
+// Has reports whether v is in the range.
+func (r VersionRange) Has(v int16) bool { return r.Min <= v && v <= r.Max }

@@ -1,0 +1,115 @@
+package classic
+
+// Transition is one thing that the coordinator may do about an event. Replies belong to the transition that decides them: whatever
+// delays or loses them on their way is the judge's business. All slices are valid only during the callback.
+type Transition struct {
+	Next       State
+	Generation GenerationEffect
+	Rules      []RuleID // the rules that decided it
+	Replies    []Reply
+	Timers     []TimerEffect // timers that are not named keep running
+	Records    []Record
+	Offsets    OffsetsEffect
+
+	Minted     int8      // the slot that got a fresh member id, or -1
+	Updated    int8      // the slot whose two timeouts now are those of the request, or -1
+	Superseded []Address // parked requests that will never be answered
+	Overflow   bool      // MaxSlots is too small for this event: nothing else is meaningful
+}
+
+// GenerationEffect is what becomes of the group's generation.
+type GenerationEffect uint8
+
+const (
+	SameGeneration  GenerationEffect = iota
+	NextGeneration                   // +1
+	ResetGeneration                  // 0: the group was created or deleted
+)
+
+// OffsetsEffect is what becomes of the group's committed offsets.
+type OffsetsEffect uint8
+
+const (
+	KeepOffsets OffsetsEffect = iota
+	StoreOffsets
+	ClearOffsets
+)
+
+// AddressKind says whom a reply goes to.
+type AddressKind uint8
+
+const (
+	Caller     AddressKind = iota // the request that this event is
+	ParkedJoin                    // the parked JoinGroup of Slot
+	ParkedSync                    // the parked SyncGroup of Slot
+)
+
+// Address is where a reply goes.
+type Address struct {
+	Kind AddressKind
+	Slot int8
+}
+
+// EchoKind is which member id a reply carries.
+type EchoKind uint8
+
+const (
+	EchoNone    EchoKind = iota // ""
+	EchoRequest                 // the id of the request that is answered
+	EchoSlot                    // the id of Member
+)
+
+// Reply is the answer to one request. What is not said here (members, their metadata, chosen protocol, assignment bytes, states for
+// DescribeGroups and ListGroups, offsets for OffsetFetch) is read from Next and from what the driver keeps.
+type Reply struct {
+	To     Address
+	Error  int16
+	Echo   EchoKind
+	Member int8 // the slot for EchoSlot, and whose assignment a SyncGroup carries
+
+	// JoinGroup, on success: the slot that leads, and whether the members are listed.
+	Leader  int8
+	Members bool
+
+	// LeaveGroup: the error of each entry, in request order.
+	Entries []int16
+}
+
+// TimerKind names a timer.
+type TimerKind uint8
+
+const (
+	SessionTimer   TimerKind = iota // of a member, or of a pending id: one timer a slot, MemberTimer fires it
+	GroupJoinTimer                  // JoinTimer fires it
+	GroupSyncTimer                  // SyncTimer fires it
+)
+
+// Duration is how long an armed timer runs, in terms that the driver has numbers for.
+type Duration uint8
+
+const (
+	Cancel           Duration = iota // the timer is cancelled (or has fired and is spent)
+	SessionOfSlot                    // the slot's session timeout; for a pending id that of its request
+	NewMemberTimeout                 // five minutes
+	MaxRebalance                     // the largest rebalance timeout over the members of Next
+)
+
+// TimerEffect arms or cancels a timer.
+type TimerEffect struct {
+	Timer TimerKind
+	Slot  int8 // for SessionTimer
+	For   Duration
+}
+
+// RecordKind is what is written to __consumer_offsets.
+type RecordKind uint8
+
+const (
+	GroupRecord      RecordKind = iota // the group with the members of Next (none: an Empty group)
+	GroupTombstone                     //
+	OffsetRecords                      // the request's accepted offsets
+	OffsetTombstones                   // all of the group's offsets
+)
+
+// Record is one write, in the order of the log.
+type Record struct{ Kind RecordKind }
