@@ -60,17 +60,18 @@ type Event struct {
 	Ref  Ref  // member id of a request
 	Gen  Gen
 
-	BadGroup      bool  // the request's group id is the empty string
-	BadSession    bool  // JoinGroup: session timeout out of bounds
-	NeedsID       bool  // JoinGroup v4+: a dynamic member without id is sent away with one
-	Type          uint8 // JoinGroup, SyncGroup: protocol type symbol; 0 is empty or not given
-	List          uint8 // JoinGroup: protocol list symbol
-	Protocol      uint8 // SyncGroup: protocol name symbol; 0 is not given
-	NoProtocol    bool  // SyncGroup v5+: protocol type or name is null
-	Assign        [MaxSlots]uint8
-	Leaves        []Ref // LeaveGroup: one entry a member
-	OldLeave      bool  // LeaveGroup v0-2
-	CommitVersion int16 // OffsetCommit: version, for the code of an unknown group
-	TooLarge      bool  // OffsetCommit: every offset is refused for its metadata, so nothing is written
-	Write         Write
+	BadGroup      bool            // the request's group id is the empty string
+	BadSession    bool            // JoinGroup: session timeout out of bounds
+	NeedsID       bool            // JoinGroup v4+: a dynamic member without id is sent away with one
+	Type          uint8           // JoinGroup, SyncGroup: protocol type symbol; 0 is empty or not given
+	List          uint8           // JoinGroup: protocol list symbol
+	Protocol      uint8           // SyncGroup: protocol name symbol; 0 is not given
+	NoProtocol    bool            // SyncGroup v5+: protocol type or name is null
+	Assign        [MaxSlots]uint8 // SyncGroup: the leader's assignment by slot; of slots that are no members it is ignored
+	Leaves        []Ref           // LeaveGroup: one entry a member
+	OldLeave      bool            // LeaveGroup v0-2
+	CommitVersion int16           // OffsetCommit: version, for the code of an unknown group
+	TooLarge      bool            // OffsetCommit: every offset is refused for its metadata, so nothing is written; the answer is
+	// OFFSET_METADATA_TOO_LARGE. Where only some are, the driver refuses those itself.
+	Write Write
 }

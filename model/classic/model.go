@@ -3,32 +3,173 @@
 //
 // A State is one group in a coordinator's memory, relative to the present. Step yields every transition that the coordinator may
 // make about an event, each with the rules that decided it. Nothing here knows time, bytes, member ids or generation numbers.
+//
+// What is left out so far: static members, transactions, OffsetDelete, group.max.size, retention, loading, and the initial
+// rebalance delay, which is taken as 0. A LeaveGroup of several members is one reaction, as in the Java coordinator; the Scala one
+// reacts after each entry, which can take one generation more.
 package classic
 
-// Profile holds the variation points: compat and quirk rules on which releases differ. Contract rules have none.
-type Profile struct {
-	Name string
+// Config says which coordinator a Model describes.
+type Config struct {
+	Profile Profile
 
-	// SyncRenewsTimer: SyncGroup in Stable renews the session timer (sync.stable.keeps-timer; Scala coordinator).
-	SyncRenewsTimer bool
-	// PendingLeaveRebalances: a pending id's LeaveGroup starts a rebalance (leave.pending.rebalances; Java coordinator).
-	PendingLeaveRebalances bool
-	// UnknownGroupCommit69: OffsetCommit v9+ for an unknown group is GROUP_ID_NOT_FOUND (commit.group.unknown.code; Java coordinator).
-	UnknownGroupCommit69 bool
-	// CreationRecord: the JoinGroup that creates a group writes a record (no rule: seen in the log only; Java coordinator).
-	CreationRecord bool
-	// AnswersDropped: superseded requests and those of removed members are answered rather than dropped (join.parked.superseded,
-	// sync.parked.superseded, sync.parked.removed; the reference).
-	AnswersDropped bool
-	// DescribesFormerAssignment: describe.rebalancing.assignment (Java coordinator).
-	DescribesFormerAssignment bool
-	// HeartbeatShortensNew: heartbeat.new-member (all Kafka releases, not the reference).
-	HeartbeatShortensNew bool
+	// Lexicon gives the protocol lists meaning. It may grow while the model is in use, but not during a Step.
+	Lexicon *Lexicon
+
+	// SyncInFlight takes the write of the leader's SyncGroup apart: the request only starts it (State.Writing) and WriteDone ends
+	// it. By default the write is atomic with the request, and Event.Write says how it ends.
+	SyncInFlight bool
+
+	// Broken lists rules that the model violates, each in one plausible way at the branch that cites it, so that a test can show
+	// who notices. See Breakable.
+	Broken []RuleID
 }
 
-// Java, Scala and Reference are the profiles of Kafka 4.x, of Kafka up to 3.9, and of the contract with every quirk replaced.
-var (
-	Java      = Profile{Name: "java", PendingLeaveRebalances: true, UnknownGroupCommit69: true, CreationRecord: true, DescribesFormerAssignment: true, HeartbeatShortensNew: true}
-	Scala     = Profile{Name: "scala", SyncRenewsTimer: true, HeartbeatShortensNew: true}
-	Reference = Profile{Name: "reference", UnknownGroupCommit69: true, CreationRecord: true, DescribesFormerAssignment: true, AnswersDropped: true}
-)
+// Model is the step function with its scratch space: one per goroutine.
+type Model struct {
+	profile  Profile
+	lexicon  *Lexicon
+	inFlight bool
+	broken   [ruleCount]bool
+
+	t       Transition // under construction; its Next is the state that the branches work on
+	wasOn   timers     // timers that were running before the event
+	caller  Address    // where the request that the event is has been parked; Caller if nowhere
+	choices choices
+	entries []int16 // LeaveGroup results
+	names   []uint8 // protocols that all members support
+	votes   []uint8 // for each of names
+}
+
+// timers is the set of running timers.
+type timers struct {
+	sessions   uint16 // by slot
+	join, sync bool
+}
+
+// New returns a model. A nil Lexicon means that there are no protocol lists, so that nobody can join.
+func New(c Config) *Model {
+	m := &Model{profile: c.Profile, lexicon: c.Lexicon, inFlight: c.SyncInFlight}
+	if m.lexicon == nil {
+		m.lexicon = &Lexicon{Lists: []List{{}}}
+	}
+	for _, rule := range c.Broken {
+		m.broken[rule] = true
+	}
+	return m
+}
+
+// Step yields every transition that the coordinator may make about e in s, until yield returns false. An event that concerns
+// nothing (a timer that is not running, a write that nobody waits for) yields one transition that changes nothing and cites no rule.
+//
+// The transition belongs to the model: it is valid only during the callback. Two transitions may have the same outcome where the
+// coordinator's choice makes no difference.
+func (m *Model) Step(s *State, e *Event, yield func(*Transition) bool) {
+	// A choice is a number drawn on the way. The step runs once for every sequence of draws, so that the branches read as if
+	// there were none.
+	m.choices.reset()
+	for {
+		m.begin(s)
+		m.dispatch(e)
+		if !yield(&m.t) || !m.choices.next() {
+			return
+		}
+	}
+}
+
+func (m *Model) begin(s *State) {
+	t := &m.t
+	t.Next = *s
+	t.Generation, t.Offsets = SameGeneration, KeepOffsets
+	t.Rules, t.Replies, t.Timers, t.Records, t.Superseded = t.Rules[:0], t.Replies[:0], t.Timers[:0], t.Records[:0], t.Superseded[:0]
+	t.Minted, t.Updated, t.Overflow = -1, -1, false
+
+	m.caller = Address{}
+	m.wasOn = timers{join: s.JoinTimer, sync: s.SyncTimer}
+	for i := range s.Slots {
+		if s.Slots[i].Timed {
+			m.wasOn.sessions |= 1 << i
+		}
+	}
+}
+
+func (m *Model) dispatch(e *Event) {
+	switch e.Kind {
+	case JoinGroup:
+		m.joinGroup(e)
+	case SyncGroup:
+		m.syncGroup(e)
+	case Heartbeat:
+		m.heartbeat(e)
+	case LeaveGroup:
+		m.leaveGroup(e)
+	case OffsetCommit:
+		m.offsetCommit(e)
+	case OffsetFetch:
+		m.offsetFetch()
+	case DescribeGroups:
+		m.describeGroups()
+	case ListGroups:
+		m.listGroups()
+	case DeleteGroups:
+		m.deleteGroups(e)
+	case MemberTimer:
+		m.memberTimer(e)
+	case JoinTimer:
+		m.joinTimer()
+	case SyncTimer:
+		m.syncTimer()
+	case WriteDone:
+		m.writeDone(e)
+	}
+}
+
+// holds says whether the coordinator follows the rule here, and cites it either way. It is asked where a branch takes the rule's
+// decision and nowhere else, so that Transition.Rules are the rules that mattered.
+func (m *Model) holds(rule RuleID) bool {
+	m.cite(rule)
+	return !m.broken[rule]
+}
+
+func (m *Model) cite(rule RuleID) {
+	for _, r := range m.t.Rules {
+		if r == rule {
+			return
+		}
+	}
+	m.t.Rules = append(m.t.Rules, rule)
+}
+
+// choices is the sequence of free choices of one run of a step: those taken, and out of how many.
+type choices struct {
+	taken, of [8]uint8
+	made, at  int
+}
+
+func (c *choices) reset() { c.made, c.at = 0, 0 }
+
+// choose returns one of 0..n-1; over the runs of a step it returns each of them.
+func (c *choices) choose(n int) int {
+	if n < 2 {
+		return 0
+	}
+	if c.at == c.made {
+		c.taken[c.made], c.of[c.made] = 0, uint8(n)
+		c.made++
+	}
+	c.at++
+	return int(c.taken[c.at-1])
+}
+
+// next turns to the next sequence of choices and says whether there is one.
+func (c *choices) next() bool {
+	c.at = 0
+	for c.made > 0 {
+		last := c.made - 1
+		if c.taken[last]++; c.taken[last] < c.of[last] {
+			return true
+		}
+		c.made--
+	}
+	return false
+}

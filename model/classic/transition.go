@@ -7,11 +7,11 @@ type Transition struct {
 	Generation GenerationEffect
 	Rules      []RuleID // the rules that decided it
 	Replies    []Reply
-	Timers     []TimerEffect // timers that are not named keep running
+	Timers     []TimerEffect // the net effect, at most one for a timer; timers that are not named keep running
 	Records    []Record
 	Offsets    OffsetsEffect
 
-	Minted     int8      // the slot that got a fresh member id, or -1
+	Minted     int8      // the slot that got a fresh member id, or -1; it may be free again in Next (the group's creation failed)
 	Updated    int8      // the slot whose two timeouts now are those of the request, or -1
 	Superseded []Address // parked requests that will never be answered
 	Overflow   bool      // MaxSlots is too small for this event: nothing else is meaningful
@@ -22,7 +22,7 @@ type GenerationEffect uint8
 
 const (
 	SameGeneration  GenerationEffect = iota
-	NextGeneration                   // +1
+	NextGeneration                   // +1; an absent group counts as generation 0
 	ResetGeneration                  // 0: the group was created or deleted
 )
 
@@ -39,7 +39,7 @@ const (
 type AddressKind uint8
 
 const (
-	Caller     AddressKind = iota // the request that this event is
+	Caller     AddressKind = iota // the request that this event is, also where it was parked and released within the step
 	ParkedJoin                    // the parked JoinGroup of Slot
 	ParkedSync                    // the parked SyncGroup of Slot
 )
@@ -111,5 +111,5 @@ const (
 	OffsetTombstones                   // all of the group's offsets
 )
 
-// Record is one write, in the order of the log.
+// Record is one write, in the order of the log: handed to the log, whether or not it gets there (Event.Write, WriteDone).
 type Record struct{ Kind RecordKind }

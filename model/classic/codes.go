@@ -1,0 +1,22 @@
+package classic
+
+// Kafka's error codes, as far as the model answers with them.
+const (
+	CodeNone                      int16 = 0
+	CodeOffsetMetadataTooLarge    int16 = 12
+	CodeCoordinatorNotAvailable   int16 = 15
+	CodeIllegalGeneration         int16 = 22
+	CodeInconsistentGroupProtocol int16 = 23
+	CodeInvalidGroupID            int16 = 24
+	CodeUnknownMemberID           int16 = 25
+	CodeInvalidSessionTimeout     int16 = 26
+	CodeRebalanceInProgress       int16 = 27
+	CodeNonEmptyGroup             int16 = 68
+	CodeGroupIDNotFound           int16 = 69
+	CodeMemberIDRequired          int16 = 79
+)
+
+// CodeWriteFailed is how the model answers a request whose write failed. Which code a coordinator sends depends on why the append
+// failed, which the model does not know: a judge takes this one to stand for whatever the cause maps to. It is what too few
+// replicas map to.
+const CodeWriteFailed = CodeCoordinatorNotAvailable

@@ -1,0 +1,74 @@
+package classic
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// randomState fills every field at random within what Pack can hold, whether or not the coordinator could get there.
+func randomState(r *rand.Rand, slots int) State {
+	flip := func() bool { return r.IntN(2) == 0 }
+	s := State{
+		Phase: Phase(r.IntN(5)), Type: uint8(r.IntN(1 << typeBits)), Protocol: uint8(r.IntN(1 << protocolBit)),
+		FirstGen: flip(), Writing: flip(), JoinTimer: flip(), SyncTimer: flip(), Offsets: flip(),
+	}
+	for range slots {
+		s.Slots[r.IntN(MaxSlots)] = Slot{
+			Kind: Kind(r.IntN(3)), Leader: flip(), Joining: flip(), Syncing: flip(), New: flip(), Timed: flip(), OwesSync: flip(),
+			List: uint8(r.IntN(1 << listBits)), Given: uint8(r.IntN(1 << givenBits)), Proposed: uint8(r.IntN(1 << givenBits)),
+		}
+	}
+	return s
+}
+
+func TestPackIsABijection(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	seen := map[Packed]State{}
+	for range 200_000 {
+		s := randomState(r, 1+r.IntN(MaxPacked))
+		p, ok := Pack(s)
+		if !ok {
+			t.Fatalf("does not fit: %+v", s)
+		}
+		c := Canonical(s)
+		if got := Unpack(p); got != c {
+			t.Fatalf("unpacked\n%+v, packed\n%+v", got, c)
+		}
+		if other, ok := seen[p]; ok && other != c {
+			t.Fatalf("one key for\n%+v and\n%+v", other, c)
+		}
+		seen[p] = c
+	}
+}
+
+func TestCanonicalForgetsTheOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 50_000 {
+		s := randomState(r, r.IntN(MaxSlots+1))
+		shuffled := s
+		r.Shuffle(MaxSlots, func(i, j int) {
+			shuffled.Slots[i], shuffled.Slots[j] = shuffled.Slots[j], shuffled.Slots[i]
+		})
+		c, from := Canonicalize(s)
+		if Canonical(shuffled) != c || Canonical(c) != c {
+			t.Fatalf("two canonical forms of %+v", s)
+		}
+		for i := range c.Slots {
+			if c.Slots[i] != s.Slots[from[i]] {
+				t.Fatalf("slot %d does not come from %d", i, from[i])
+			}
+		}
+	}
+}
+
+func TestPackRefusesWhatDoesNotFit(t *testing.T) {
+	var five State
+	for i := range 5 {
+		five.Slots[i].Kind = Member
+	}
+	for _, s := range []State{five, {Type: 1 << typeBits}, {Protocol: 1 << protocolBit}, {Slots: [MaxSlots]Slot{{Kind: Member, List: 1 << listBits}}}} {
+		if _, ok := Pack(s); ok {
+			t.Errorf("packed %+v", s)
+		}
+	}
+}
