@@ -1,0 +1,209 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// breaking is the group in which rules are broken.
+func breaking(members int, rule classic.RuleID) Group {
+	return Group{
+		Name: rule.String(), Profile: classic.Java, Members: members, Lists: []string{"ab", "b"},
+		AnySubset: true, WriteFailures: true, Offsets: true, Broken: []classic.RuleID{rule},
+	}
+}
+
+// elsewhere says who sees the rules broken that exploration does not: none of them is a decision of the model (classic.Breakable).
+var elsewhere = map[string][]classic.RuleID{
+	"scenarios, which compare encoded answers":   {classic.JoinReplyError, classic.DescribeUnknown, classic.DescribeUnknownCode, classic.DescribeState, classic.DescribeMembers, classic.DescribeRebalancingAssignment, classic.ListState, classic.ListFilters, classic.CommitUnknownTopic, classic.FetchAll, classic.FindCoordinatorGroup, classic.FindCoordinatorBatch},
+	"lock-step, which resolves ids to slots":     {classic.SyncAssignsMembersOnly},
+	"lock-step and histories, which know time":   {classic.JoinTimerFixed},
+	"lock-step and histories, which know values": {classic.FetchCommitted, classic.FetchNothing},
+}
+
+// Every rule that the model can break is noticed, by the property that is made for it among others. The table says with how many
+// steps, with two members and with three, and how many other properties notice too with two.
+func TestBrokenRulesAreNoticed(t *testing.T) {
+	notBroken := map[string]bool{}
+	for _, p := range allProperties() {
+		notBroken[p] = true
+	}
+	var table strings.Builder
+	noticed := 0
+	for i := range classic.Rules() {
+		rule := classic.RuleID(i)
+		if ok, _ := classic.Breakable(rule); !ok {
+			continue
+		}
+		g := breaking(2, rule)
+		two := Run(context.Background(), g.Name, g.Machine, Options{Workers: 2})
+		g = breaking(3, rule)
+		three := Run(context.Background(), g.Name, g.Machine, Options{Workers: 2, StopAtViolation: true})
+		if !two.Complete {
+			t.Errorf("%s", two)
+		}
+		for _, v := range two.Violations {
+			delete(notBroken, v.Property)
+		}
+		own, others := ownViolation(two, rule)
+		if own.Property == "" || len(three.Violations) == 0 {
+			t.Errorf("%v is broken and its own property does not notice: %s", rule, two)
+			continue
+		}
+		noticed++
+		fmt.Fprintf(&table, "%-36s %-8s %d steps, %d with three; %d more; %s\n",
+			rule, rule.Rule().Class, len(own.Trace), len(three.Violations[0].Trace), others, own.Property)
+	}
+	golden(t, "broken.txt", table.String())
+	t.Logf("%d rules broken and noticed", noticed)
+
+	// A property that nothing can break shows nothing.
+	for p := range notBroken {
+		if unbroken[p] == nil {
+			t.Errorf("no broken rule breaks %q", p)
+		}
+	}
+	for p := range unbroken {
+		if !notBroken[p] {
+			t.Errorf("%q is broken after all", p)
+		}
+	}
+}
+
+// unbroken lists properties that no single broken rule reaches: the model has no branch where it could go wrong so. Each comes with
+// a transition, made by hand, that breaks it.
+var unbroken = map[string]func() *view{
+	"reading changes nothing": func() *view {
+		v := stableView(classic.Event{Kind: classic.OffsetFetch})
+		v.t.Next.Slots[0].Timed = false
+		return v
+	},
+	"the join timer starts with the rebalance and nothing prolongs it": func() *view {
+		v := stableView(classic.Event{Kind: classic.JoinGroup})
+		v.s.Phase = classic.PreparingRebalance
+		v.t.Timers = []classic.TimerEffect{{Timer: classic.GroupJoinTimer, For: classic.MaxRebalance}}
+		return v
+	},
+	"a leader that rejoins stays leader": func() *view {
+		v := stableView(classic.Event{Kind: classic.JoinTimer})
+		v.s.Phase, v.t.Next.Phase = classic.PreparingRebalance, classic.CompletingRebalance
+		v.t.Next.Slots[0].Leader, v.t.Next.Slots[1].Leader = false, true
+		return v
+	},
+	"a generation restarts only with the group": func() *view {
+		v := stableView(classic.Event{Kind: classic.Heartbeat})
+		v.t.Generation = classic.ResetGeneration
+		return v
+	},
+	"a written assignment makes the group Stable": func() *view {
+		v := stableView(classic.Event{Kind: classic.WriteDone})
+		v.t.Next.Phase = classic.CompletingRebalance
+		return v
+	},
+	"SyncGroup in Stable is answered at once": func() *view {
+		return stableView(classic.Event{Kind: classic.SyncGroup, Ref: classic.Ref{Kind: classic.KnownID}, Type: groupType})
+	},
+	"a new member that waits is removed when its time is over": func() *view {
+		v := stableView(classic.Event{Kind: classic.MemberTimer})
+		v.s.Slots[0].New = true
+		return v
+	},
+}
+
+// stableView is an event in a Stable group of two that nothing comes of.
+func stableView(e classic.Event) *view {
+	s := classic.State{Phase: classic.Stable, Type: groupType, Protocol: 1}
+	s.Slots[0] = classic.Slot{Kind: classic.Member, Leader: true, Timed: true, List: 1}
+	s.Slots[1] = classic.Slot{Kind: classic.Member, Timed: true, List: 1}
+	lexicon := &classic.Lexicon{Lists: []classic.List{{}, {Names: []uint8{1}}}}
+	return &view{s: &s, e: &e, t: &classic.Transition{Next: s, Minted: -1, Updated: -1}, profile: &classic.Java, lexicon: lexicon}
+}
+
+func TestPropertiesThatNoRuleBreaks(t *testing.T) {
+	for _, list := range append([][]property{stepProperties}, byKind[:]...) {
+		for _, p := range list {
+			if unbroken[p.name] == nil {
+				continue
+			}
+			v := unbroken[p.name]()
+			v.derive()
+			if p.holds(v) {
+				t.Errorf("%q holds for %+v -> %+v", p.name, *v.e, *v.t)
+			}
+		}
+	}
+}
+
+// allProperties are the names of everything that is judged.
+func allProperties() (names []string) {
+	names = append(names, neverAnswered, mayHang, allJoined)
+	for _, list := range append([][]property{stepProperties}, byKind[:]...) {
+		for _, p := range list {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// ownViolation finds the violation of a rule by the property that is made for it, and counts the others.
+func ownViolation(r Report, rule classic.RuleID) (own Violation, others int) {
+	for _, v := range r.Violations {
+		if v.Rule == rule.String() && own.Property == "" {
+			own = v
+		} else {
+			others++
+		}
+	}
+	return own, others
+}
+
+func TestEveryRuleHasAJudge(t *testing.T) {
+	judged := map[classic.RuleID]bool{}
+	for who, rules := range elsewhere {
+		for _, rule := range rules {
+			if ok, _ := classic.Breakable(rule); ok {
+				t.Errorf("%v is left to %s, but exploration can break it", rule, who)
+			}
+			judged[rule] = true
+		}
+	}
+	for i := range classic.Rules() {
+		rule := classic.RuleID(i)
+		if ok, why := classic.Breakable(rule); !ok && (!judged[rule] || why == "") {
+			t.Errorf("%v cannot be broken in the model and has no other judge", rule)
+		}
+	}
+}
+
+// find returns the violation of a property.
+func find(t *testing.T, r Report, property string) Violation {
+	t.Helper()
+	for _, v := range r.Violations {
+		if v.Property == property {
+			return v
+		}
+	}
+	t.Fatalf("%s: nobody broke %q", r, property)
+	return Violation{}
+}
+
+// A JoinGroup that is never answered is seen as a closed component of states in which it waits.
+func TestJoinGroupNeverAnswered(t *testing.T) {
+	g := breaking(2, classic.JoinCompleteTimeout)
+	r := Run(context.Background(), g.Name, g.Machine, Options{Workers: 2})
+	v := find(t, r, neverAnswered)
+	if v.Rule != classic.JoinCompleteTimeout.String() {
+		t.Errorf("rule %s", v.Rule)
+	}
+	golden(t, "never-answered-join.txt", v.String())
+}
+
+func TestSyncGroupNeverAnswered(t *testing.T) {
+	g := breaking(2, classic.SyncAborted)
+	r := Run(context.Background(), g.Name, g.Machine, Options{Workers: 2})
+	golden(t, "never-answered-sync.txt", find(t, r, neverAnswered).String())
+}

@@ -1,0 +1,47 @@
+package explore
+
+import (
+	"context"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Groups are the explorations that every verdict includes. Each has one expensive dimension on: together they cover more than one
+// big run would. docs/exploration.md says what they are for.
+func Groups() []Group {
+	one, two, all := []string{"a"}, []string{"ab", "b"}, []string{"a", "ab", "ba", "b"}
+	java, contract, scala := classic.Java, classic.Reference, classic.Scala
+	return []Group{
+		{Name: "2 members", Profile: java, Members: 2, Lists: all, Metadata: 2, Types: true, AnySubset: true, WriteFailures: true},
+		{Name: "2 members, write in flight", Profile: java, Members: 2, Lists: all, AnySubset: true, WriteFailures: true, WriteInFlight: true, Offsets: true},
+		{Name: "2 members, contract", Profile: contract, Members: 2, Lists: all, AnySubset: true, WriteFailures: true, Offsets: true},
+		{Name: "2 members, Scala", Profile: scala, Members: 2, Lists: all, AnySubset: true, WriteFailures: true, Offsets: true},
+		{Name: "3 members", Profile: java, Members: 3, Lists: all, WriteFailures: true},
+		{Name: "3 members, write in flight", Profile: java, Members: 3, Lists: one, AnySubset: true, WriteFailures: true, WriteInFlight: true, Offsets: true},
+		{Name: "3 members, contract", Profile: contract, Members: 3, Lists: two, AnySubset: true, WriteFailures: true, Offsets: true},
+	}
+}
+
+// Deep are explorations for a quiet night or a big change: minutes, not seconds.
+func Deep() []Group {
+	two, all := []string{"ab", "b"}, []string{"a", "ab", "ba", "b"}
+	return []Group{
+		{Name: "3 members, everything", Profile: classic.Java, Members: 3, Lists: all, AnySubset: true, WriteFailures: true, WriteInFlight: true, Offsets: true},
+		{Name: "4 members", Profile: classic.Java, Members: 4, Lists: all, AnySubset: true, WriteFailures: true},
+		{Name: "4 members, write in flight", Profile: classic.Java, Members: 4, Lists: two, WriteFailures: true, WriteInFlight: true},
+	}
+}
+
+// Default explores the Groups one after the other, on two workers. It stops early only where the context ends.
+func Default(ctx context.Context, progress func(Progress)) []Report {
+	return All(ctx, Groups(), progress)
+}
+
+// All explores the given groups one after the other, on two workers.
+func All(ctx context.Context, groups []Group, progress func(Progress)) []Report {
+	var reports []Report
+	for _, g := range groups {
+		reports = append(reports, Run(ctx, g.Name, g.Machine, Options{Workers: 2, Progress: progress}))
+	}
+	return reports
+}

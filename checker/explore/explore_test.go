@@ -1,0 +1,119 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+var (
+	update = flag.Bool("update", false, "write the goldens in testdata anew; read the difference before committing it")
+	deep   = flag.Bool("deep", false, "explore the deep groups too (minutes)")
+)
+
+// golden compares text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("differs from %s (go test -update writes it anew)\ngot\n%s\nwant\n%s", file, got, want)
+	}
+}
+
+// sizes are the exact numbers of the reports.
+func sizes(t *testing.T, reports []Report) string {
+	var b bytes.Buffer
+	for _, r := range reports {
+		t.Log(r.String())
+		if !r.Ok() {
+			var why bytes.Buffer
+			if err := r.Print(&why); err != nil {
+				t.Fatal(err)
+			}
+			t.Error(why.String())
+		}
+		fmt.Fprintf(&b, "%s: %d states, %d transitions, depth %d\n", r.Name, r.States, r.Transitions, r.Depth)
+	}
+	return b.String()
+}
+
+// The specification holds all properties in every state that it can reach, and the numbers of states and transitions are exact: a
+// change of either is a change of the specification or of the alphabet.
+func TestGroupsToClosure(t *testing.T) {
+	golden(t, "sizes.txt", sizes(t, Default(context.Background(), nil)))
+}
+
+func TestDeepGroups(t *testing.T) {
+	if !*deep {
+		t.Skip("minutes; go test -deep runs it")
+	}
+	golden(t, "sizes-deep.txt", sizes(t, All(context.Background(), Deep(), nil)))
+}
+
+// A packed prototype that was written independently, to size the state space, counted these states for dynamic members, one list,
+// any assignment and writes that never fail.
+func TestSizesOfThePrototype(t *testing.T) {
+	for i, want := range []int64{9, 56, 283, 1094} {
+		g := Group{Profile: classic.Java, Members: i + 1, Lists: []string{"a"}, AnySubset: true}
+		r := Run(context.Background(), fmt.Sprint(i+1, " members"), g.Machine, Options{Workers: 2})
+		if !r.Ok() || r.States != want {
+			t.Errorf("%s; the prototype counted %d states", r, want)
+		}
+	}
+}
+
+// However many workers there are, numbers and traces are the same, broken or not.
+func TestWorkersAgree(t *testing.T) {
+	for _, broken := range [][]classic.RuleID{nil, {classic.SyncAborted}, {classic.JoinCompleteVote}, {classic.JoinCompleteTimeout}} {
+		g := Group{Profile: classic.Java, Members: 2, Lists: []string{"ab", "ba", "b"}, AnySubset: true, WriteFailures: true, Broken: broken}
+		var want string
+		for workers := 1; workers <= 3; workers++ {
+			r := Run(context.Background(), "agree", g.Machine, Options{Workers: workers})
+			r.Elapsed = 0
+			var b bytes.Buffer
+			if err := r.Print(&b); err != nil {
+				t.Fatal(err)
+			}
+			if workers == 1 {
+				want = b.String()
+			}
+			if b.String() != want {
+				t.Errorf("broken %v: %d workers say\n%s\none says\n%s", broken, workers, b.String(), want)
+			}
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	g := Group{Profile: classic.Java, Members: 3, Lists: []string{"ab", "b"}}
+	r := Run(context.Background(), "small", g.Machine, Options{MaxStates: 100})
+	if r.Complete || r.Ok() || r.States <= 100 || r.Frontier == 0 || r.Reason == "" {
+		t.Errorf("a search beyond its limit ends with %+v", r)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	calls := 0
+	r = Run(ctx, "cancelled", g.Machine, Options{Workers: 2, Progress: func(p Progress) {
+		calls++
+		if p.Depth >= 3 {
+			cancel()
+		}
+	}})
+	if r.Complete || r.Reason != context.Canceled.Error() || r.Depth > 4 || calls < 3 {
+		t.Errorf("a cancelled search ends with %+v after %d calls of Progress", r, calls)
+	}
+}

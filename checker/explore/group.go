@@ -1,0 +1,134 @@
+package explore
+
+import (
+	"errors"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Group is the specification as a transition system: one group, and clients that may send any request at any time, with any member
+// id and any generation. What is bounded is how many ids the coordinator has in memory, and the alphabets.
+type Group struct {
+	Name    string
+	Profile classic.Profile
+
+	// Members bounds members and pending ids together, 1 to classic.MaxPacked. A JoinGroup that would go beyond is not sent.
+	Members int
+
+	// Lists are the protocol lists that clients send: letters are protocols, in order of preference ("ab").
+	Lists []string
+	// Metadata is how many different metadata each list comes with; 0 is one.
+	Metadata int
+
+	Types         bool // an Empty group is joined with another protocol type too
+	AnySubset     bool // the leader may leave out any members; otherwise it assigns to all
+	WriteFailures bool // writes may fail
+	WriteInFlight bool // the leader's assignment takes time to be written
+	Offsets       bool // offsets are committed
+
+	Broken []classic.RuleID // rules that the model violates
+}
+
+// errTooLarge ends a search whose model left the packed alphabet, which only a broken one can.
+var errTooLarge = errors.New("a state does not fit the key")
+
+// Symbols of the exploration. The type, and the assignment that the leader gives, need only one value each to be told from none.
+const (
+	groupType, otherType = 1, 2
+	given                = 1
+	otherProtocol        = 27
+)
+
+// Machine returns the group as one worker of a search sees it.
+func (g Group) Machine() Machine {
+	lexicon := &classic.Lexicon{Lists: []classic.List{{}}}
+	for _, letters := range g.Lists {
+		var names []uint8
+		for _, letter := range []byte(letters) {
+			names = append(names, letter-'a'+1)
+		}
+		for range max(g.Metadata, 1) {
+			lexicon.Lists = append(lexicon.Lists, classic.List{Names: names})
+		}
+	}
+	m := &machine{
+		group: g, lexicon: lexicon,
+		model: classic.New(classic.Config{Profile: g.Profile, Lexicon: lexicon, SyncInFlight: g.WriteInFlight, Broken: g.Broken}),
+	}
+	m.silence = newSilence(m.model)
+	m.onTransition = m.transition
+	return m
+}
+
+// machine is a worker's view of a Group.
+type machine struct {
+	group   Group
+	lexicon *classic.Lexicon
+	model   *classic.Model
+	silence *silence
+	events  []classic.Event
+	leaves  []classic.Ref
+
+	// the expansion under way
+	key          Key
+	state        classic.State
+	x            *Expansion
+	view         view
+	onTransition func(*classic.Transition) bool
+}
+
+func (m *machine) Initial() Key { return Key{} }
+
+func (m *machine) Expand(k Key, x *Expansion) {
+	m.key, m.state = k, classic.Unpack(classic.Packed(k))
+	s := &m.state
+	m.x = x
+	for _, broken := range classic.Check(s, m.lexicon) {
+		x.Findings = append(x.Findings, Finding{Edge: OfState, Property: "invariant " + broken.Invariant + ": " + broken.Sentence})
+	}
+	m.judgeState(s)
+	m.silence.judge(s, x)
+	m.enumerate(s)
+	for i := range m.events {
+		m.view = view{s: s, e: &m.events[i], profile: &m.group.Profile, lexicon: m.lexicon}
+		m.model.Step(s, &m.events[i], m.onTransition)
+	}
+}
+
+// transition takes over one transition of the model.
+func (m *machine) transition(t *classic.Transition) bool {
+	if t.Overflow || inUse(&t.Next) > m.group.Members {
+		return true
+	}
+	next := m.key
+	if t.Next != m.state {
+		p, ok := classic.Pack(t.Next)
+		if !ok {
+			m.x.Err = errTooLarge
+			return true
+		}
+		next = Key(p)
+	}
+	m.view.t = t
+	m.judgeTransition()
+	m.x.Next = append(m.x.Next, next)
+	return true
+}
+
+func inUse(s *classic.State) (n int) {
+	for i := range s.Slots {
+		if s.Slots[i].Kind != classic.Free {
+			n++
+		}
+	}
+	return n
+}
+
+func members(s *classic.State) (n int) {
+	for i := range s.Slots {
+		if s.Slots[i].Kind == classic.Member {
+			n++
+		}
+	}
+	return n
+}

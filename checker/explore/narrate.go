@@ -1,0 +1,281 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	c "github.com/muster-kafka/muster/model/classic"
+)
+
+// step is one event of a path and which of its outcomes came.
+type step struct {
+	event   c.Event
+	outcome int
+}
+
+// Narrate tells a path through the group in words. Member ids are called A, B, C and so on in the order in which they were handed out.
+func (m *machine) Narrate(edges []int, finding Finding) []Step {
+	n := narrator{machine: m}
+	for _, edge := range edges {
+		n.take(m.locate(&n.state, edge))
+	}
+	if finding.Property != neverAnswered && finding.Property != mayHang {
+		return n.told
+	}
+	packed, _ := c.Pack(n.state)
+	ask := question{state: packed, kind: c.AddressKind(finding.Detail / c.MaxSlots), slot: int8(finding.Detail % c.MaxSlots)}
+	request := fmt.Sprintf("the %s of %s", waitingName[ask.kind], n.name(ask.slot))
+	for _, s := range m.silence.hang(ask) {
+		n.take(s)
+	}
+	end := Step{Event: "(nobody sends anything more)", State: fmt.Sprintf("%s may wait for ever: some orders of events never answer it", request)}
+	if size, closed := m.silence.component(ask); closed {
+		end.State = fmt.Sprintf("%s is never answered: whatever fires from here on, the %d states that can follow all leave it waiting", request, size)
+	}
+	return append(n.told, end)
+}
+
+var waitingName = map[c.AddressKind]string{c.ParkedJoin: "JoinGroup", c.ParkedSync: "SyncGroup"}
+
+// locate finds the event and outcome that a transition of a state's expansion is.
+func (m *machine) locate(s *c.State, edge int) (found step) {
+	m.state = *s
+	m.enumerate(&m.state)
+	at := 0
+	for i := range m.events {
+		outcome := 0
+		m.model.Step(&m.state, &m.events[i], func(t *c.Transition) bool {
+			if !t.Overflow && inUse(&t.Next) <= m.group.Members {
+				if at == edge {
+					found = step{event: m.events[i], outcome: outcome}
+				}
+				at++
+			}
+			outcome++
+			return at <= edge
+		})
+		if at > edge {
+			break
+		}
+	}
+	return found
+}
+
+// narrator walks a path from the initial state and tells it.
+type narrator struct {
+	machine *machine
+	state   c.State // canonical
+	names   [c.MaxSlots]string
+	minted  int
+	told    []Step
+}
+
+func (n *narrator) name(slot int8) string {
+	if slot < 0 || n.names[slot] == "" {
+		return "?"
+	}
+	return n.names[slot]
+}
+
+// take takes one step and tells it.
+func (n *narrator) take(s step) {
+	at := 0
+	n.machine.model.Step(&n.state, &s.event, func(t *c.Transition) bool {
+		if at < s.outcome {
+			at++
+			return true
+		}
+		told := Step{Event: n.event(&s.event)}
+		if t.Minted >= 0 {
+			n.names[t.Minted] = string(rune('A' + n.minted%26))
+			n.minted++
+		}
+		for i := range t.Replies {
+			told.Answers = append(told.Answers, n.answer(&s.event, t, &t.Replies[i]))
+		}
+		for _, a := range t.Superseded {
+			told.Answers = append(told.Answers, n.addressee(&s.event, a)+": never answered")
+		}
+		canonical, from := c.Canonicalize(t.Next)
+		var names [c.MaxSlots]string
+		for i := range canonical.Slots {
+			if canonical.Slots[i].Kind != c.Free {
+				names[i] = n.names[from[i]]
+			}
+		}
+		n.state, n.names = canonical, names
+		told.State = n.describe()
+		n.told = append(n.told, told)
+		return false
+	})
+}
+
+var eventNames = [...]string{
+	c.JoinGroup: "JoinGroup", c.SyncGroup: "SyncGroup", c.Heartbeat: "Heartbeat", c.LeaveGroup: "LeaveGroup",
+	c.OffsetCommit: "OffsetCommit", c.OffsetFetch: "OffsetFetch", c.DescribeGroups: "DescribeGroups", c.ListGroups: "ListGroups",
+	c.DeleteGroups: "DeleteGroups",
+}
+
+func (n *narrator) event(e *c.Event) string {
+	switch e.Kind {
+	case c.MemberTimer:
+		return fmt.Sprintf("the timer of %s fires", n.name(e.Slot))
+	case c.JoinTimer:
+		return "the join timer fires"
+	case c.SyncTimer:
+		return "the sync timer fires"
+	case c.WriteDone:
+		return "the leader's assignment " + [...]string{"has been written", "could not be written"}[e.Write]
+	case c.LeaveGroup:
+		var who []string
+		for _, ref := range e.Leaves {
+			who = append(who, n.ref(ref))
+		}
+		return "LeaveGroup of " + strings.Join(who, ", ") + n.options(e)
+	case c.DescribeGroups, c.ListGroups, c.OffsetFetch, c.DeleteGroups:
+		return eventNames[e.Kind] + n.options(e)
+	}
+	return eventNames[e.Kind] + " of " + n.ref(e.Ref) + n.options(e)
+}
+
+func (n *narrator) ref(r c.Ref) string {
+	switch r.Kind {
+	case c.NoID:
+		return "nobody"
+	case c.UnknownID:
+		return "an unknown id"
+	}
+	return n.name(r.Slot)
+}
+
+// options tells the fields of a request that are not as usual.
+func (n *narrator) options(e *c.Event) string {
+	var b strings.Builder
+	say := func(on bool, format string, args ...any) {
+		if on {
+			fmt.Fprintf(&b, ", "+format, args...)
+		}
+	}
+	join := e.Kind == c.JoinGroup
+	say(join && e.Ref.Kind == c.NoID, "%s", [...]string{"version 3", "version 4"}[number(e.NeedsID)])
+	say(join, "protocols %s", n.machine.list(e.List))
+	say(join && e.Type == 0, "no protocol type")
+	say(e.Type == otherType, "another protocol type")
+	say(e.Protocol == otherProtocol, "another protocol")
+	say(e.NoProtocol, "no protocol")
+	say(e.BadGroup, "empty group id")
+	say(e.BadSession, "session timeout out of bounds")
+	say(e.Gen == c.OtherGen, "another generation")
+	say(e.Gen == c.NoGen, "no generation")
+	say(e.OldLeave, "version 2")
+	say(e.TooLarge, "metadata too large")
+	say(e.CommitVersion == 8, "version 8")
+	if e.Kind == c.SyncGroup && e.Ref.Kind == c.KnownID && n.state.Slots[e.Ref.Slot].Leader {
+		var to []string
+		for i, symbol := range e.Assign {
+			if symbol != 0 {
+				to = append(to, n.name(int8(i)))
+			}
+		}
+		say(true, "assigning to %s", either(strings.Join(to, " and "), "nobody"))
+	}
+	say(e.Write == c.WriteFailed, "and its write fails")
+	return b.String()
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func either(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// list is a protocol list in letters.
+func (m *machine) list(symbol uint8) string {
+	if symbol == 0 {
+		return "none"
+	}
+	each := max(m.group.Metadata, 1)
+	letters := m.group.Lists[(int(symbol)-1)/each]
+	return letters + strings.Repeat("'", (int(symbol)-1)%each)
+}
+
+func (n *narrator) addressee(e *c.Event, a c.Address) string {
+	if a.Kind == c.Caller {
+		return "this " + eventNames[e.Kind]
+	}
+	return fmt.Sprintf("the waiting %s of %s", waitingName[a.Kind], n.name(a.Slot))
+}
+
+var codeNames = map[int16]string{
+	c.CodeNone: "NONE", c.CodeOffsetMetadataTooLarge: "OFFSET_METADATA_TOO_LARGE", c.CodeWriteFailed: "the error of the write",
+	c.CodeIllegalGeneration: "ILLEGAL_GENERATION", c.CodeInconsistentGroupProtocol: "INCONSISTENT_GROUP_PROTOCOL",
+	c.CodeInvalidGroupID: "INVALID_GROUP_ID", c.CodeUnknownMemberID: "UNKNOWN_MEMBER_ID",
+	c.CodeInvalidSessionTimeout: "INVALID_SESSION_TIMEOUT", c.CodeRebalanceInProgress: "REBALANCE_IN_PROGRESS",
+	c.CodeNonEmptyGroup: "NON_EMPTY_GROUP", c.CodeGroupIDNotFound: "GROUP_ID_NOT_FOUND", c.CodeMemberIDRequired: "MEMBER_ID_REQUIRED",
+}
+
+// answer tells one answer.
+func (n *narrator) answer(e *c.Event, t *c.Transition, r *c.Reply) string {
+	text := n.addressee(e, r.To) + ": " + codeNames[r.Error]
+	join := r.To.Kind == c.ParkedJoin || r.To.Kind == c.Caller && e.Kind == c.JoinGroup
+	sync := r.To.Kind == c.ParkedSync || r.To.Kind == c.Caller && e.Kind == c.SyncGroup
+	switch {
+	case join && r.Error == c.CodeNone:
+		text += fmt.Sprintf(", %s led by %s", n.name(r.Member), n.name(r.Leader))
+		if r.Members {
+			text += ", with the members"
+		}
+	case join && r.Echo == c.EchoSlot:
+		text += ", id of " + n.name(r.Member)
+	case sync && r.Error == c.CodeNone && r.Member >= 0:
+		text += [...]string{", nothing assigned", ", with its assignment"}[min(t.Next.Slots[r.Member].Given, 1)]
+	}
+	for _, code := range r.Entries {
+		text += " " + codeNames[code]
+	}
+	return text
+}
+
+// describe tells the state.
+func (n *narrator) describe() string {
+	s := &n.state
+	parts := []string{s.Phase.String()}
+	for i := range s.Slots {
+		slot := &s.Slots[i]
+		if slot.Kind == c.Free {
+			continue
+		}
+		var is []string
+		add := func(on bool, word string) {
+			if on {
+				is = append(is, word)
+			}
+		}
+		add(slot.Kind == c.Pending, "pending id")
+		add(slot.Leader, "leads")
+		add(slot.Joining, "waits in JoinGroup")
+		add(slot.Syncing, "waits in SyncGroup")
+		add(slot.New, "new")
+		add(slot.OwesSync, "owes SyncGroup")
+		add(slot.Given != 0, "has an assignment")
+		add(!slot.Timed, "no timer")
+		parts = append(parts, n.name(int8(i))+" ("+either(strings.Join(is, ", "), "member")+")")
+	}
+	for _, on := range []struct {
+		is   bool
+		text string
+	}{{s.JoinTimer, "join timer"}, {s.SyncTimer, "sync timer"}, {s.Writing, "assignment being written"}, {s.Offsets, "offsets"}} {
+		if on.is {
+			parts = append(parts, on.text)
+		}
+	}
+	return strings.Join(parts, "; ")
+}

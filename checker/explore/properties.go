@@ -1,0 +1,354 @@
+package explore
+
+import c "github.com/muster-kafka/muster/model/classic"
+
+// property is what every transition must hold, as one rule or one invariant of the protocol demands.
+type property struct {
+	name  string
+	rule  c.RuleID
+	holds func(*view) bool
+}
+
+// byKind lists the properties that are asked about one kind of event.
+var byKind = [...][]property{
+	c.JoinGroup: joinProperties, c.SyncGroup: syncProperties, c.Heartbeat: heartbeatProperties,
+	c.LeaveGroup: leaveProperties, c.OffsetCommit: commitProperties,
+	c.OffsetFetch: readProperties, c.DescribeGroups: readProperties, c.ListGroups: readProperties,
+	c.DeleteGroups: deleteProperties,
+	c.MemberTimer:  memberTimerProperties, c.JoinTimer: joinTimerProperties, c.SyncTimer: syncTimerProperties,
+	c.WriteDone: writeProperties,
+}
+
+// judgeTransition asks all properties about the transition in view.
+func (m *machine) judgeTransition() {
+	m.view.derive()
+	m.ask(byKind[m.view.e.Kind])
+	if !m.view.refusal {
+		m.ask(stepProperties)
+	}
+}
+
+func (m *machine) ask(properties []property) {
+	for i := range properties {
+		if p := &properties[i]; !p.holds(&m.view) {
+			m.x.Findings = append(m.x.Findings, Finding{Edge: len(m.x.Next), Property: p.name, Rule: p.rule.String()})
+		}
+	}
+}
+
+const allJoined = "a join for which nobody is missing is complete"
+
+// judgeState asks what must hold in every state beyond the model's own invariants.
+func (m *machine) judgeState(s *c.State) {
+	if s.Phase != c.PreparingRebalance {
+		return
+	}
+	for i := range s.Slots {
+		if s.Slots[i].Kind == c.Pending || s.Slots[i].Kind == c.Member && !s.Slots[i].Joining {
+			return
+		}
+	}
+	m.x.Findings = append(m.x.Findings, Finding{
+		Edge: OfState, Property: allJoined, Rule: c.JoinCompleteAll.String(),
+	})
+}
+
+// stepProperties are asked about every transition, except refusals without effect: they hold where nothing changes and nothing is
+// answered but an error, and the event's own properties say whether it should be so.
+var stepProperties = []property{
+	{"phases change only as the table allows", c.JoinCompleteGeneration, func(v *view) bool {
+		return c.LegalMove(v.s.Phase, v.t.Next.Phase, v.completed)
+	}},
+	{"each completed join takes one generation, and nothing else does", c.JoinCompleteGeneration, func(v *view) bool {
+		return (v.t.Generation == c.NextGeneration) == v.completed
+	}},
+	{"a generation restarts only with the group", c.DeleteEmpty, func(v *view) bool {
+		return v.t.Generation != c.ResetGeneration || v.s.Phase == c.Absent || v.t.Next.Phase == c.Absent ||
+			v.t.Next.Phase == c.Empty && v.e.Kind == c.DeleteGroups
+	}},
+	{"every request is answered once, or waits, or was repeated or left by its own member", c.JoinParkedSuperseded, accounted},
+	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, func(v *view) bool {
+		for i := range v.s.Slots {
+			if v.s.Slots[i].Joining && v.t.Next.Slots[i].Kind == c.Free {
+				if code, n := v.answerTo(c.ParkedJoin, int8(i)); n != 1 || code != c.CodeUnknownMemberID {
+					return false
+				}
+			}
+		}
+		return true
+	}},
+	{"the parked SyncGroup of a member that is removed gets no assignment", c.SyncParkedRemoved, func(v *view) bool {
+		for i := range v.s.Slots {
+			if v.s.Slots[i].Syncing && v.t.Next.Slots[i].Kind == c.Free {
+				if code, n := v.answerTo(c.ParkedSync, int8(i)); n > 0 && code == c.CodeNone {
+					return false
+				}
+			}
+		}
+		return true
+	}},
+	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, removedForAReason},
+	{"committed offsets go only with their group", c.OffsetsSurviveMembers, func(v *view) bool {
+		switch v.t.Offsets {
+		case c.KeepOffsets:
+			return v.t.Next.Offsets == v.s.Offsets
+		case c.StoreOffsets:
+			return v.t.Next.Offsets && v.e.Kind == c.OffsetCommit
+		}
+		return !v.t.Next.Offsets && v.e.Kind == c.DeleteGroups && v.code() == c.CodeNone
+	}},
+	{"whoever has waited and is answered has its session start anew", c.SessionRenewedByCompletion, renewed},
+	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, func(v *view) bool {
+		for i := range v.t.Next.Slots {
+			if !v.completed || v.t.Next.Slots[i].Kind != c.Member {
+				continue
+			}
+			own := v.e.Kind == c.JoinGroup && (v.t.Minted == int8(i) || v.e.Ref == c.Ref{Kind: c.KnownID, Slot: int8(i)})
+			if !v.s.Slots[i].Joining && !own {
+				return false
+			}
+		}
+		return true
+	}},
+	{"a leader that rejoins stays leader", c.JoinCompleteLeader, func(v *view) bool {
+		for i := range v.s.Slots {
+			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
+			if v.completed && was.Leader && is.Kind == c.Member && !is.Leader {
+				return false
+			}
+		}
+		return true
+	}},
+	{"the protocol has the most votes", c.JoinCompleteVote, func(v *view) bool {
+		if !v.completed || v.t.Next.Phase != c.CompletingRebalance {
+			return true
+		}
+		got := v.votes(v.t.Next.Protocol)
+		for i := range v.t.Next.Slots {
+			for _, name := range v.lexicon.Lists[v.t.Next.Slots[i].List].Names {
+				if v.votes(name) > got {
+					return false
+				}
+			}
+		}
+		return got > 0
+	}},
+	{"a group that becomes Empty takes a generation and keeps its type", c.JoinCompleteEmpty, func(v *view) bool {
+		return v.t.Next.Phase != c.Empty || !v.completed || v.t.Generation == c.NextGeneration && v.t.Next.Type == v.s.Type
+	}},
+	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, func(v *view) bool {
+		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
+	}},
+	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, func(v *view) bool {
+		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || members(&v.t.Next) == 0
+		return !v.completed || free || !v.pendingAfter()
+	}},
+	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, func(v *view) bool {
+		d, ok := v.effect(c.GroupJoinTimer, 0)
+		if v.s.Phase == c.PreparingRebalance {
+			return !ok || d == c.Cancel
+		}
+		return (v.t.Next.Phase == c.PreparingRebalance) == (ok && d == c.MaxRebalance)
+	}},
+	{"the leader's JoinGroup answer lists the members", c.JoinReplyLeader, func(v *view) bool {
+		return v.joinAnswers(func(r *c.Reply) bool { return r.Member != r.Leader || r.Members })
+	}},
+	{"only the leader's JoinGroup answer lists the members", c.JoinReplyFollower, func(v *view) bool {
+		return v.joinAnswers(func(r *c.Reply) bool { return r.Member == r.Leader || !r.Members })
+	}},
+	{"a JoinGroup answer names the leader and its own member", c.JoinCompleteLeader, func(v *view) bool {
+		return v.joinAnswers(func(r *c.Reply) bool {
+			return r.Leader >= 0 && v.t.Next.Slots[r.Leader].Leader && r.Member >= 0 && v.t.Next.Slots[r.Member].Kind == c.Member
+		})
+	}},
+	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, aborted},
+	{"a SyncGroup succeeds only in Stable", c.SyncFollowerParks, func(v *view) bool {
+		return v.t.Next.Phase == c.Stable || v.syncSuccesses() == 0
+	}},
+	{"a group becomes Stable with the leader's assignment, and all who wait get theirs", c.SyncLeaderAssigns, assigned},
+	{"the assignments of a Stable group do not change", c.SyncStableRepeats, func(v *view) bool {
+		for i := range v.s.Slots {
+			if v.s.Phase == c.Stable && v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
+				return false
+			}
+		}
+		return true
+	}},
+}
+
+// joinAnswers says whether every successful JoinGroup answer is as ok wants it.
+func (v *view) joinAnswers(ok func(*c.Reply) bool) bool {
+	for i := range v.t.Replies {
+		r := &v.t.Replies[i]
+		join := r.To.Kind == c.ParkedJoin || r.To.Kind == c.Caller && v.e.Kind == c.JoinGroup
+		if join && r.Error == c.CodeNone && !ok(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *view) syncSuccesses() (n int) {
+	for i := range v.t.Replies {
+		r := &v.t.Replies[i]
+		if r.Error == c.CodeNone && (r.To.Kind == c.ParkedSync || r.To.Kind == c.Caller && v.e.Kind == c.SyncGroup) {
+			n++
+		}
+	}
+	return n
+}
+
+// superseding says whether the event is a request that takes the place of the addressed one.
+func (v *view) superseding(a c.Address) bool {
+	kind := c.JoinGroup
+	if a.Kind == c.ParkedSync {
+		kind = c.SyncGroup
+	}
+	return v.e.Kind == kind && v.e.Ref == c.Ref{Kind: c.KnownID, Slot: a.Slot} && v.reply == nil
+}
+
+// renewed looks at the sessions of those whose wait has ended: all members of a generation that begins, and all whose SyncGroup is
+// answered when the leader's assignment comes or is aborted.
+func renewed(v *view) bool {
+	synced := v.s.Phase == c.CompletingRebalance && v.t.Next.Phase != c.CompletingRebalance
+	for i := range v.t.Next.Slots {
+		if v.t.Next.Slots[i].Kind != c.Member {
+			continue
+		}
+		own := v.e.Kind == c.SyncGroup && v.e.Ref == c.Ref{Kind: c.KnownID, Slot: int8(i)}
+		waited := v.completed || synced && (v.s.Slots[i].Syncing || own)
+		if waited && !v.armed(int8(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// accounted looks for requests that were answered twice, or that nobody will answer: each has exactly one fate.
+func accounted(v *view) bool {
+	answers := 0
+	for i := range v.t.Replies {
+		if v.t.Replies[i].To.Kind == c.Caller {
+			answers++
+		}
+	}
+	if v.e.Kind > c.DeleteGroups {
+		if answers > 0 {
+			return false
+		}
+	} else if parked := v.callerWaits(); answers > 1 || (answers == 1) == parked || v.superseded(c.Caller, 0) {
+		return false
+	}
+	for i := range v.s.Slots {
+		slot := int8(i)
+		if !v.fate(c.ParkedJoin, slot, v.s.Slots[i].Joining, v.t.Next.Slots[i].Joining) ||
+			!v.fate(c.ParkedSync, slot, v.s.Slots[i].Syncing, v.t.Next.Slots[i].Syncing) {
+			return false
+		}
+	}
+	return true
+}
+
+// fate says whether exactly one thing has become of what waited in a slot, and none if nothing did.
+func (v *view) fate(kind c.AddressKind, slot int8, waited, waits bool) bool {
+	_, n := v.answerTo(kind, slot)
+	dropped := v.superseded(kind, slot)
+	if !waited {
+		return n == 0 && !dropped
+	}
+	if dropped {
+		left := kind == c.ParkedSync && v.t.Next.Slots[slot].Kind == c.Free && v.e.Kind == c.LeaveGroup
+		return n == 0 && (left || v.superseding(c.Address{Kind: kind, Slot: slot}))
+	}
+	stays := waits && !v.superseding(c.Address{Kind: kind, Slot: slot})
+	return n == 1 && !stays || n == 0 && stays
+}
+
+// callerWaits says whether the event's own request is parked afterwards.
+func (v *view) callerWaits() bool {
+	slot := v.t.Minted
+	if v.e.Ref.Kind == c.KnownID {
+		slot = v.e.Ref.Slot
+	}
+	if slot < 0 {
+		return false
+	}
+	next := &v.t.Next.Slots[slot]
+	return v.reply == nil && (v.e.Kind == c.JoinGroup && next.Joining || v.e.Kind == c.SyncGroup && next.Syncing)
+}
+
+// removedForAReason looks for members that are gone, and why.
+func removedForAReason(v *view) bool {
+	for i := range v.s.Slots {
+		was := &v.s.Slots[i]
+		if was.Kind != c.Member || v.t.Next.Slots[i].Kind == c.Member {
+			continue
+		}
+		reason := false
+		switch v.e.Kind {
+		case c.MemberTimer:
+			reason = v.e.Slot == int8(i)
+		case c.JoinTimer:
+			reason = !was.Joining
+		case c.SyncTimer:
+			reason = was.OwesSync
+		case c.LeaveGroup:
+			for _, ref := range v.e.Leaves {
+				reason = reason || ref == c.Ref{Kind: c.KnownID, Slot: int8(i)}
+			}
+		}
+		if !reason {
+			return false
+		}
+	}
+	return true
+}
+
+// aborted looks at what becomes of a generation that ends before it was Stable.
+func aborted(v *view) bool {
+	if v.s.Phase != c.CompletingRebalance || !v.rebalances() {
+		return true
+	}
+	for i := range v.s.Slots {
+		is := &v.t.Next.Slots[i]
+		if is.Kind != c.Member {
+			continue
+		}
+		if code, n := v.answerTo(c.ParkedSync, int8(i)); v.s.Slots[i].Syncing && (n != 1 || code == c.CodeNone) {
+			return false
+		}
+		if is.Given != 0 || is.Syncing {
+			return false
+		}
+	}
+	return true
+}
+
+// assigned looks at what members have when a group becomes Stable.
+func assigned(v *view) bool {
+	if v.s.Phase != c.CompletingRebalance || v.t.Next.Phase != c.Stable {
+		return true
+	}
+	leads := v.e.Kind == c.WriteDone || v.e.Kind == c.SyncGroup && v.isMember() && v.slot().Leader
+	if !leads {
+		return false
+	}
+	for i := range v.s.Slots {
+		was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
+		if is.Kind != c.Member {
+			continue
+		}
+		want := was.Proposed
+		if v.e.Kind == c.SyncGroup {
+			want = v.e.Assign[i]
+		}
+		if is.Given != want {
+			return false
+		}
+		own := v.e.Kind == c.SyncGroup && v.e.Ref.Slot == int8(i)
+		if code, n := v.answerTo(c.ParkedSync, int8(i)); was.Syncing && !own && (n != 1 || code != c.CodeNone) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,169 @@
+package explore
+
+import c "github.com/muster-kafka/muster/model/classic"
+
+// stored is what an OffsetCommit is answered that nothing is wrong with.
+func (v *view) stored() int16 {
+	switch {
+	case v.e.TooLarge:
+		return c.CodeOffsetMetadataTooLarge
+	case v.e.Write == c.WriteFailed:
+		return c.CodeWriteFailed
+	}
+	return c.CodeNone
+}
+
+// commitProperties are asked about every OffsetCommit.
+var commitProperties = []property{
+	{"OffsetCommit of a generation of an unknown group is refused", c.CommitUnknownGroup, func(v *view) bool {
+		if v.s.Phase != c.Absent || v.e.Gen == c.NoGen {
+			return true
+		}
+		return v.inert() && (v.code() == c.CodeIllegalGeneration || v.code() == c.CodeGroupIDNotFound)
+	}},
+	{"OffsetCommit of a generation of an unknown group has the code of its version", c.CommitUnknownGroupCode, func(v *view) bool {
+		if v.s.Phase != c.Absent || v.e.Gen == c.NoGen || v.code() == c.CodeNone {
+			return true
+		}
+		late := v.e.CommitVersion >= 9 && v.profile.UnknownGroupCommit69
+		return late == (v.code() == c.CodeGroupIDNotFound)
+	}},
+	{"OffsetCommit without generation creates a simple group", c.CommitSimpleGroup, func(v *view) bool {
+		if v.s.Phase != c.Absent || v.e.Gen != c.NoGen {
+			return true
+		}
+		undone := v.code() == c.CodeWriteFailed && v.t.Next == c.State{}
+		stored := v.code() == c.CodeNone
+		return v.code() == v.stored() && (undone || v.t.Next == c.State{Phase: c.Empty, FirstGen: true, Offsets: stored})
+	}},
+	{"OffsetCommit without generation in an Empty group is accepted from anyone", c.CommitEmptyGroup, func(v *view) bool {
+		return v.s.Phase != c.Empty || v.e.Gen != c.NoGen || v.code() == v.stored()
+	}},
+	{"OffsetCommit of nobody in a group with members is refused", c.CommitAnonymousRefused, func(v *view) bool {
+		busy := v.s.Phase != c.Empty && v.s.Phase != c.Absent
+		return !busy || v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID || v.refused(c.CodeUnknownMemberID)
+	}},
+	{"OffsetCommit of whoever is no member is refused", c.CommitUnknownMember, func(v *view) bool {
+		return !v.fenced() || v.isMember() || v.refused(c.CodeUnknownMemberID)
+	}},
+	{"OffsetCommit of another generation is refused", c.CommitIllegalGeneration, func(v *view) bool {
+		return !v.fenced() || !v.isMember() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
+	}},
+	{"no OffsetCommit of an older generation succeeds", c.GenerationFence, func(v *view) bool {
+		return v.e.Gen != c.OtherGen || v.code() != c.CodeNone && v.code() != c.CodeOffsetMetadataTooLarge
+	}},
+	{"OffsetCommit in CompletingRebalance is told to rejoin", c.CommitCompleting, func(v *view) bool {
+		return !v.commits(c.CompletingRebalance) || v.refused(c.CodeRebalanceInProgress)
+	}},
+	{"OffsetCommit of a member in Stable and PreparingRebalance is accepted", c.CommitMember, func(v *view) bool {
+		return !v.commits(c.Stable) && !v.commits(c.PreparingRebalance) || v.code() == v.stored() || v.e.TooLarge
+	}},
+	{"an accepted OffsetCommit renews the session", c.CommitRefreshesTimer, func(v *view) bool {
+		passed := v.commits(c.Stable) || v.commits(c.PreparingRebalance)
+		return !passed || v.code() == c.CodeRebalanceInProgress || v.slot().New || v.armed(v.e.Ref.Slot)
+	}},
+	{"OffsetCommit with too large metadata stores nothing", c.CommitMetadataTooLarge, func(v *view) bool {
+		return !v.e.TooLarge || v.code() != c.CodeNone && v.t.Offsets == c.KeepOffsets
+	}},
+}
+
+// fenced says whether an OffsetCommit is held against members and generation.
+func (v *view) fenced() bool {
+	if v.s.Phase == c.Absent || v.e.Gen == c.NoGen && v.s.Phase == c.Empty {
+		return false
+	}
+	return v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID
+}
+
+// commits says whether nothing is wrong with a member's OffsetCommit, in the given phase.
+func (v *view) commits(p c.Phase) bool {
+	return v.s.Phase == p && v.isMember() && v.e.Gen == c.CurrentGen
+}
+
+// readProperties are asked about OffsetFetch, DescribeGroups and ListGroups.
+var readProperties = []property{
+	{"reading changes nothing", c.FetchCommitted, func(v *view) bool { return v.refused(c.CodeNone) }},
+}
+
+// deleteProperties are asked about every DeleteGroups.
+var deleteProperties = []property{
+	{"DeleteGroups of an Empty group removes it with its offsets", c.DeleteEmpty, func(v *view) bool {
+		if v.s.Phase != c.Empty {
+			return true
+		}
+		if v.code() == c.CodeWriteFailed {
+			return v.t.Next == *v.s && v.e.Write == c.WriteFailed
+		}
+		return v.code() == c.CodeNone && v.t.Next == c.State{} && v.t.Offsets == c.ClearOffsets
+	}},
+	{"DeleteGroups of a group that is not Empty is refused", c.DeleteNonEmpty, func(v *view) bool {
+		return v.s.Phase == c.Absent || v.s.Phase == c.Empty || v.refused(c.CodeNonEmptyGroup)
+	}},
+	{"DeleteGroups of an unknown group is refused", c.DeleteUnknown, func(v *view) bool {
+		return v.s.Phase != c.Absent || v.refused(c.CodeGroupIDNotFound)
+	}},
+}
+
+// memberTimerProperties are asked when a slot's timer fires.
+var memberTimerProperties = []property{
+	{"a pending id is forgotten when its time is over", c.JoinPendingExpires, func(v *view) bool {
+		return v.timed().Kind != c.Pending || v.t.Next.Slots[v.e.Slot].Kind == c.Free
+	}},
+	{"a new member that waits is removed when its time is over", c.JoinNewMemberTimeout, func(v *view) bool {
+		return !v.timed().New || v.t.Next.Slots[v.e.Slot].Kind == c.Free
+	}},
+	{"a member that waits is not removed by its session", c.SessionParkedIgnored, func(v *view) bool {
+		m := v.timed()
+		if m.New || !m.Joining && !m.Syncing {
+			return true
+		}
+		want := *v.s
+		want.Slots[v.e.Slot].Timed = false
+		return v.t.Next == want && len(v.t.Replies) == 0
+	}},
+	{"a silent member is removed and the group rebalances", c.SessionExpires, func(v *view) bool {
+		m := v.timed()
+		if m.Kind != c.Member || m.Joining || m.Syncing {
+			return true
+		}
+		return v.t.Next.Slots[v.e.Slot].Kind == c.Free && (!open(v.s.Phase) || v.rebalances())
+	}},
+}
+
+// timed is the slot whose timer fires.
+func (v *view) timed() *c.Slot { return &v.s.Slots[v.e.Slot] }
+
+// joinTimerProperties are asked when the join timer fires.
+var joinTimerProperties = []property{
+	{"the join timer completes the join with those who have joined", c.JoinCompleteTimeout, func(v *view) bool {
+		joined := 0
+		for i := range v.s.Slots {
+			if v.s.Slots[i].Joining {
+				joined++
+			}
+		}
+		return v.completed && members(&v.t.Next) == joined
+	}},
+}
+
+// syncTimerProperties are asked when the sync timer fires.
+var syncTimerProperties = []property{
+	{"members that owe their SyncGroup are removed in time, and the group rebalances", c.SyncTimerExpels, func(v *view) bool {
+		for i := range v.s.Slots {
+			if v.s.Slots[i].OwesSync && v.t.Next.Slots[i].Kind != c.Free {
+				return false
+			}
+		}
+		return v.rebalances()
+	}},
+}
+
+// writeProperties are asked when the write of the leader's assignment ends.
+var writeProperties = []property{
+	{"a written assignment makes the group Stable", c.SyncLeaderAssigns, func(v *view) bool {
+		return v.e.Write != c.WriteOK || v.t.Next.Phase == c.Stable
+	}},
+	{"an assignment that could not be written is given to nobody, and the group rebalances", c.SyncWriteFails, func(v *view) bool {
+		return v.e.Write == c.WriteOK || v.failedWrite()
+	}},
+}

@@ -1,0 +1,205 @@
+package explore
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// DefaultMaxStates bounds a search that says nothing else. A state takes about 100 bytes.
+const DefaultMaxStates = 20_000_000
+
+// Options say how to search.
+type Options struct {
+	Workers   int // 0 is one
+	MaxStates int // the search gives up when it has reached more; 0 is DefaultMaxStates
+
+	// StopAtViolation ends the search with the level in which the first property broke. Otherwise it goes on to closure, and
+	// reports the shortest trace for each property.
+	StopAtViolation bool
+
+	// Progress, if set, is called after each level and about every half second, from one goroutine at a time.
+	Progress func(Progress)
+}
+
+// Progress is where a search stands.
+type Progress struct {
+	Name        string
+	States      int64
+	Transitions int64
+	Depth       int
+	Elapsed     time.Duration
+}
+
+// StatesPerSecond is the average speed so far.
+func (p Progress) StatesPerSecond() float64 { return rate(p.States, p.Elapsed) }
+
+func rate(n int64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}
+
+// search is one run.
+type search struct {
+	ctx     context.Context
+	name    string
+	opts    Options
+	started time.Time
+	table   *table
+
+	states, transitions atomic.Int64
+	next                atomic.Int64 // the next state of the level that no worker has taken
+	stop                atomic.Bool
+	level               int32
+	frontier            []Key
+	workers             []*worker
+}
+
+// worker is one goroutine's share of a search.
+type worker struct {
+	machine Machine
+	found   []Key // new states of the next level
+	worst   map[string]sighting
+	x       Expansion
+	err     error
+}
+
+// sighting is where a property was seen broken, at best.
+type sighting struct {
+	level   int32 // steps up to and including the broken one
+	at      Key
+	finding Finding
+}
+
+func (a sighting) prefer(b sighting) bool {
+	switch {
+	case a.level != b.level:
+		return a.level < b.level
+	case a.at != b.at:
+		return a.at.Less(b.at)
+	}
+	return a.finding.Edge < b.finding.Edge
+}
+
+// Run searches the system that newMachine describes, which is called once for each worker. It ends when nothing new is left, when
+// a bound of the options or the context stops it, or, if asked, at the first violation; the report says which.
+func Run(ctx context.Context, name string, newMachine func() Machine, opts Options) Report {
+	if opts.Workers < 1 {
+		opts.Workers = 1
+	}
+	if opts.MaxStates < 1 {
+		opts.MaxStates = DefaultMaxStates
+	}
+	s := &search{ctx: ctx, name: name, opts: opts, started: time.Now(), table: newTable()}
+	for range opts.Workers {
+		s.workers = append(s.workers, &worker{machine: newMachine(), worst: map[string]sighting{}})
+	}
+	initial := s.workers[0].machine.Initial()
+	s.table.reach(initial, node{})
+	s.states.Store(1)
+	s.frontier = []Key{initial}
+	for len(s.frontier) > 0 && !s.stop.Load() {
+		s.expandLevel()
+	}
+	return s.report()
+}
+
+// expandLevel turns the frontier into the next one.
+func (s *search) expandLevel() {
+	s.next.Store(0)
+	done := make(chan struct{})
+	var ticking sync.WaitGroup
+	if s.opts.Progress != nil {
+		ticking.Go(func() { s.tick(done) })
+	}
+	var working sync.WaitGroup
+	for _, w := range s.workers {
+		working.Go(func() { s.work(w) })
+	}
+	working.Wait()
+	close(done)
+	ticking.Wait()
+	if s.stop.Load() {
+		s.frontier = s.frontier[min(int(s.next.Load()), len(s.frontier)):]
+	} else {
+		s.frontier = s.frontier[:0]
+		s.level++
+	}
+	for _, w := range s.workers {
+		s.frontier = append(s.frontier, w.found...)
+		w.found = w.found[:0]
+		if s.opts.StopAtViolation && len(w.worst) > 0 {
+			s.stop.Store(true)
+		}
+	}
+	if s.opts.Progress != nil {
+		s.opts.Progress(s.progress())
+	}
+}
+
+func (s *search) tick(done <-chan struct{}) {
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+			s.opts.Progress(s.progress())
+		}
+	}
+}
+
+func (s *search) progress() Progress {
+	return Progress{
+		Name: s.name, States: s.states.Load(), Transitions: s.transitions.Load(), Depth: int(s.level),
+		Elapsed: time.Since(s.started),
+	}
+}
+
+// batch is how many states a worker takes at a time.
+const batch = 64
+
+func (s *search) work(w *worker) {
+	for !s.stop.Load() {
+		from := int(s.next.Add(batch)) - batch
+		if from >= len(s.frontier) {
+			return
+		}
+		for _, k := range s.frontier[from:min(from+batch, len(s.frontier))] {
+			s.expand(w, k)
+		}
+		if s.ctx.Err() != nil || w.err != nil || s.states.Load() > int64(s.opts.MaxStates) {
+			s.stop.Store(true)
+		}
+	}
+}
+
+func (s *search) expand(w *worker, k Key) {
+	w.x.reset()
+	w.machine.Expand(k, &w.x)
+	if w.x.Err != nil {
+		w.err = w.x.Err
+	}
+	s.transitions.Add(int64(len(w.x.Next)))
+	fresh := 0
+	for i, next := range w.x.Next {
+		if next != k && s.table.reach(next, node{parent: k, edge: int32(i), level: s.level + 1}) {
+			w.found = append(w.found, next)
+			fresh++
+		}
+	}
+	s.states.Add(int64(fresh))
+	for _, f := range w.x.Findings {
+		seen := sighting{level: s.level, at: k, finding: f}
+		if f.Edge != OfState {
+			seen.level++
+		}
+		if old, ok := w.worst[f.Property]; !ok || seen.prefer(old) {
+			w.worst[f.Property] = seen
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package explore
+
+import c "github.com/muster-kafka/muster/model/classic"
+
+// silence judges what becomes of a request that waits when no client does anything more: whatever happens then, timers firing in any
+// order and the write under way ending either way, the request must be answered.
+type silence struct {
+	model *c.Model
+	memo  map[question]outcome
+}
+
+// question is one waiting request of one state.
+type question struct {
+	state c.Packed
+	kind  c.AddressKind // ParkedJoin or ParkedSync
+	slot  int8          // in the canonical state
+}
+
+type outcome uint8
+
+const (
+	unasked outcome = iota
+	asking          // an ancestor of what is being asked now
+	answered
+	stuck // some run never answers it
+)
+
+func newSilence(m *c.Model) *silence { return &silence{model: m, memo: map[question]outcome{}} }
+
+// The two ways to break it. In the first a closed component of states is reached, without exit by itself, in all of which the request waits.
+const (
+	neverAnswered = "a waiting request is answered at last, by timers alone"
+	mayHang       = "a waiting request is answered whatever the order of timers"
+)
+
+// judge asks about each waiting request of a state.
+func (q *silence) judge(s *c.State, x *Expansion) {
+	for i := range s.Slots {
+		slot := &s.Slots[i]
+		for _, kind := range [...]c.AddressKind{c.ParkedJoin, c.ParkedSync} {
+			if kind == c.ParkedJoin && !slot.Joining || kind == c.ParkedSync && !slot.Syncing {
+				continue
+			}
+			packed, _ := c.Pack(*s)
+			ask := question{state: packed, kind: kind, slot: int8(i)}
+			if q.ask(ask) == answered {
+				continue
+			}
+			f := Finding{Edge: OfState, Property: mayHang, Rule: endOf(kind).String(), Detail: int(kind)*c.MaxSlots + i}
+			if _, closed := q.component(ask); closed {
+				f.Property = neverAnswered
+			}
+			x.Findings = append(x.Findings, f)
+		}
+	}
+}
+
+// endOf is the rule that ends the wait of a request at the latest.
+func endOf(kind c.AddressKind) c.RuleID {
+	if kind == c.ParkedJoin {
+		return c.JoinCompleteTimeout
+	}
+	return c.SyncTimerExpels
+}
+
+// ask says whether all runs answer the request. The runs of a correct group are finite, since each firing spends a timer: a run that
+// comes back to where it was is one that never answers.
+func (q *silence) ask(ask question) outcome {
+	switch known := q.memo[ask]; known {
+	case asking:
+		return stuck
+	case answered, stuck:
+		return known
+	}
+	q.memo[ask] = asking
+	next, _ := q.follow(ask)
+	result := answered
+	if len(next) == 0 {
+		result = stuck
+	}
+	for _, n := range next {
+		if n != (question{}) && q.ask(n) == stuck {
+			result = stuck
+			break
+		}
+	}
+	q.memo[ask] = result
+	return result
+}
+
+// follow returns what may happen by itself: for each outcome the question that remains, or the zero question where the request has
+// been answered. A request that is lost remains as a question about a slot where nothing waits, which nothing answers.
+func (q *silence) follow(ask question) (next []question, events []c.Event) {
+	s := c.Unpack(ask.state)
+	var all []c.Event
+	running(&s, true, func(e c.Event) { all = append(all, e) })
+	for i := range all {
+		q.model.Step(&s, &all[i], func(t *c.Transition) bool {
+			next, events = append(next, ask.after(t)), append(events, all[i])
+			return true
+		})
+	}
+	return next, events
+}
+
+// after is what remains of the question after a transition.
+func (ask question) after(t *c.Transition) question {
+	to := c.Address{Kind: ask.kind, Slot: ask.slot}
+	for i := range t.Replies {
+		if t.Replies[i].To == to {
+			return question{}
+		}
+	}
+	canonical, from := c.Canonicalize(t.Next)
+	packed, _ := c.Pack(canonical)
+	for i := range from {
+		if from[i] == ask.slot {
+			return question{state: packed, kind: ask.kind, slot: int8(i)}
+		}
+	}
+	return question{}
+}
+
+// component counts the questions that can come of one, and says whether none of them is ever answered.
+func (q *silence) component(ask question) (size int, closed bool) {
+	seen := map[question]bool{ask: true}
+	queue := []question{ask}
+	for len(queue) > 0 {
+		next, _ := q.follow(queue[0])
+		queue = queue[1:]
+		for _, n := range next {
+			if n == (question{}) {
+				return 0, false
+			}
+			if !seen[n] {
+				seen[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	return len(seen), true
+}
+
+// hang returns a run of events that ends where the request is stuck: where nothing happens any more, or where the run has been before.
+func (q *silence) hang(ask question) (run []step) {
+	seen := map[question]bool{}
+	for !seen[ask] {
+		seen[ask] = true
+		next, events := q.follow(ask)
+		for i, n := range next {
+			if n != (question{}) && q.ask(n) == stuck {
+				run = append(run, step{event: events[i], outcome: outcomesBefore(events, i)})
+				ask = n
+				break
+			}
+		}
+		if len(next) == 0 {
+			break
+		}
+	}
+	return run
+}
+
+// outcomesBefore says which outcome of its event the i-th transition is.
+func outcomesBefore(events []c.Event, i int) (n int) {
+	for j := i - 1; j >= 0 && sameHappening(&events[j], &events[i]); j-- {
+		n++
+	}
+	return n
+}
+
+// sameHappening compares events that happen by themselves.
+func sameHappening(a, b *c.Event) bool {
+	return a.Kind == b.Kind && a.Slot == b.Slot && a.Write == b.Write
+}

@@ -1,0 +1,194 @@
+package explore
+
+import c "github.com/muster-kafka/muster/model/classic"
+
+// view is one transition as the properties see it: what was, what happened, what the model says comes of it. Properties are written
+// from the rules' sentences with these words, and take nothing from the model's rules or branches.
+type view struct {
+	s       *c.State
+	e       *c.Event
+	t       *c.Transition
+	profile *c.Profile
+	lexicon *c.Lexicon
+
+	reply     *c.Reply // the answer to the event's own request, or nil
+	refusal   bool     // the request was answered with an error, and nothing else has come of it
+	completed bool     // a join has completed
+}
+
+// derive works out what several properties ask for.
+func (v *view) derive() {
+	v.reply = nil
+	for i := range v.t.Replies {
+		if v.t.Replies[i].To.Kind == c.Caller {
+			v.reply = &v.t.Replies[i]
+		}
+	}
+	v.refusal = v.reply != nil && v.reply.Error != c.CodeNone && v.inert()
+	v.completed = !v.refusal && v.joinCompleted()
+}
+
+// joinCompleted says whether the phases and members before and after show that a join has completed in between.
+func (v *view) joinCompleted() bool {
+	from, to := v.s.Phase, v.t.Next.Phase
+	switch to {
+	case c.Empty:
+		return from != c.Empty && from != c.Absent
+	case c.CompletingRebalance:
+		if from != c.CompletingRebalance {
+			return true
+		}
+		// In one and the same phase the members' lists are fixed, and nobody new can be in.
+		for i := range v.s.Slots {
+			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
+			if is.Kind == c.Member && (was.Kind != c.Member || was.List != is.List) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// code is the error that the request was answered with; parked is -2.
+func (v *view) code() int16 {
+	if v.reply == nil {
+		return waiting
+	}
+	return v.reply.Error
+}
+
+// waiting stands for the code of a request that has no answer yet.
+const waiting int16 = -2
+
+// inert says whether nothing has come of the event but its answer.
+func (v *view) inert() bool {
+	return v.t.Next == *v.s && v.quiet()
+}
+
+// quiet says whether the event had no effect beyond state and answer.
+func (v *view) quiet() bool {
+	t := v.t
+	return len(t.Timers) == 0 && len(t.Records) == 0 && t.Generation == c.SameGeneration && t.Offsets == c.KeepOffsets &&
+		len(t.Replies) <= 1 && len(t.Superseded) == 0
+}
+
+// refused says whether the request was answered with the error and nothing else has come of it.
+func (v *view) refused(code int16) bool { return v.code() == code && v.inert() }
+
+// slot is the slot that a member id stands for, or nil.
+func (v *view) slot() *c.Slot {
+	if v.e.Ref.Kind != c.KnownID || v.s.Slots[v.e.Ref.Slot].Kind == c.Free {
+		return nil
+	}
+	return &v.s.Slots[v.e.Ref.Slot]
+}
+
+// after is the caller's slot in the state that follows.
+func (v *view) after() *c.Slot { return &v.t.Next.Slots[v.e.Ref.Slot] }
+
+// isMember says whether the request names a member.
+func (v *view) isMember() bool { return v.slot() != nil && v.slot().Kind == c.Member }
+
+func (v *view) isPending() bool { return v.slot() != nil && v.slot().Kind == c.Pending }
+
+// effect is what becomes of a timer, if the transition says.
+func (v *view) effect(kind c.TimerKind, slot int8) (c.Duration, bool) {
+	for _, e := range v.t.Timers {
+		if e.Timer == kind && e.Slot == slot {
+			return e.For, true
+		}
+	}
+	return 0, false
+}
+
+// armed says whether a member's timer starts anew with its session timeout.
+func (v *view) armed(slot int8) bool {
+	d, ok := v.effect(c.SessionTimer, slot)
+	return ok && d == c.SessionOfSlot
+}
+
+// answerTo finds the answer to a parked request.
+func (v *view) answerTo(kind c.AddressKind, slot int8) (code int16, n int) {
+	for i := range v.t.Replies {
+		if r := &v.t.Replies[i]; r.To.Kind == kind && r.To.Slot == slot {
+			code, n = r.Error, n+1
+		}
+	}
+	return code, n
+}
+
+func (v *view) superseded(kind c.AddressKind, slot int8) bool {
+	for _, a := range v.t.Superseded {
+		if a.Kind == kind && a.Slot == slot {
+			return true
+		}
+	}
+	return false
+}
+
+// open says whether there is a generation that has not ended.
+func open(p c.Phase) bool { return p == c.CompletingRebalance || p == c.Stable }
+
+// rebalances says whether the step has ended the generation: a rebalance is under way, or over already.
+func (v *view) rebalances() bool { return v.t.Next.Phase == c.PreparingRebalance || v.completed }
+
+func (v *view) pendingAfter() bool {
+	for i := range v.t.Next.Slots {
+		if v.t.Next.Slots[i].Kind == c.Pending {
+			return true
+		}
+	}
+	return false
+}
+
+func has(names []uint8, name uint8) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// everyone says whether all members of s have the protocol on their lists.
+func (v *view) everyone(s *c.State, name uint8) bool {
+	for i := range s.Slots {
+		if s.Slots[i].Kind == c.Member && !has(v.lexicon.Lists[s.Slots[i].List].Names, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// compatible says whether the JoinGroup's type and list go with the group's members.
+func (v *view) compatible() bool {
+	names := v.lexicon.Lists[v.e.List].Names
+	if v.s.Phase == c.Empty || v.s.Phase == c.Absent {
+		return v.e.Type != 0 && len(names) > 0
+	}
+	for _, name := range names {
+		if v.e.Type == v.s.Type && v.everyone(v.s, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// votes counts for a protocol the members of the new generation whose first choice among the common ones it is.
+func (v *view) votes(name uint8) (n int) {
+	next := &v.t.Next
+	for i := range next.Slots {
+		if next.Slots[i].Kind != c.Member {
+			continue
+		}
+		for _, choice := range v.lexicon.Lists[next.Slots[i].List].Names {
+			if v.everyone(next, choice) {
+				if choice == name {
+					n++
+				}
+				break
+			}
+		}
+	}
+	return n
+}
