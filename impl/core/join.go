@@ -1,0 +1,187 @@
+package core
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// joinGroup is §2.2.
+func (c *Coordinator) joinGroup(r Request, req *kmsg.JoinGroupRequest) kmsg.Response {
+	refuse := func(code int16) kmsg.Response { return joinError(r.Version, code, req.MemberID) }
+	session := time.Duration(req.SessionTimeoutMillis) * time.Millisecond
+	switch {
+	case req.InstanceID != nil:
+		return joinError(r.Version, UnsupportedVersion, "")
+	case req.Group == "":
+		return refuse(InvalidGroupID) // join.group-id.empty
+	case session < c.settings.MinSessionTimeout || session > c.settings.MaxSessionTimeout:
+		return refuse(InvalidSessionTimeout) // join.session.bounds
+	}
+	g := c.groups[req.Group]
+	if g == nil {
+		if req.MemberID != "" {
+			return refuse(UnknownMemberID) // join.group.unknown
+		}
+		g = c.create(req.Group) // join.group.created
+	}
+	if c.postpone(g, r) {
+		return nil
+	}
+	protocols := protocolsOf(req)
+	if !g.supports(req.ProtocolType, protocols) {
+		return refuse(InconsistentGroupProtocol) // join.protocol.inconsistent, join.protocol.before-member
+	}
+	_, pending := g.pending[req.MemberID]
+	m := g.members[req.MemberID]
+	switch {
+	case req.MemberID == "" && r.Version >= 4:
+		return c.handOutID(g, r, session)
+	case req.MemberID == "":
+		id, ok := c.newMemberID(g, r.ClientID)
+		if !ok {
+			return nil
+		}
+		return c.addMember(g, r, req, id, protocols) // join.new.old-version
+	case pending:
+		c.cancel(g, PendingTimer, req.MemberID)
+		return c.addMember(g, r, req, req.MemberID, protocols) // join.pending.joins
+	case m == nil:
+		return refuse(UnknownMemberID) // join.member.unknown
+	}
+	return c.rejoin(g, r, req, m, protocols)
+}
+
+// create makes the group of a JoinGroup, and writes it down even if the request is then refused (§1.12, §5.1 DF11).
+func (c *Coordinator) create(id string) *group {
+	g := newGroup(id, c.now)
+	c.groups[id] = g
+	g.creating = c.append(g, []Record{c.newGroupRecord(g)}, &created{g})
+	return g
+}
+
+// newMemberID is §1.11. An id that is known already would merge two members.
+func (c *Coordinator) newMemberID(g *group, clientID string) (string, bool) {
+	id := c.settings.NewMemberID(clientID)
+	_, pending := g.pending[id]
+	if _, member := g.members[id]; id == "" || member || pending {
+		_ = c.inconsistent(g.id, "NewMemberID returned an empty id or one in use: "+id)
+		return "", false
+	}
+	return id, true
+}
+
+// handOutID is the first round of a dynamic member (join.new.member-id-required).
+func (c *Coordinator) handOutID(g *group, r Request, session time.Duration) kmsg.Response {
+	id, ok := c.newMemberID(g, r.ClientID)
+	if !ok {
+		return nil
+	}
+	g.pending[id] = struct{}{}
+	c.arm(g, PendingTimer, id, session)
+	return joinError(r.Version, MemberIDRequired, id)
+}
+
+// addMember is ADD (§2.2.3, §1.10).
+func (c *Coordinator) addMember(g *group, r Request, req *kmsg.JoinGroupRequest, id string, protocols []protocol) kmsg.Response {
+	m := &member{id: id, clientID: r.ClientID, clientHost: r.ClientHost, isNew: true, protocols: protocols}
+	m.setTimeouts(r.Version, req)
+	if g.state == PreparingRebalance && g.previous == Empty {
+		g.joinedDuringDelay = true // §1.5, §5.1 DF5
+	}
+	g.add(m, req.ProtocolType)
+	c.parkJoin(g, m, r)
+	c.arm(g, NewMemberTimer, id, newMemberTimeout) // join.new.timeout
+	if g.state.canRebalance() {
+		c.prepare(g) // join.new.rebalances, join.empty.rebalances
+	} else {
+		c.completeIfAllJoined(g, false)
+	}
+	return nil
+}
+
+// rejoin is the JoinGroup of a known member (§2.2.4). It never renews the session timer (join.repeat.keeps-timer).
+func (c *Coordinator) rejoin(g *group, r Request, req *kmsg.JoinGroupRequest, m *member, protocols []protocol) kmsg.Response {
+	same := sameProtocols(m.protocols, protocols)
+	switch {
+	case g.state == CompletingRebalance && same: // join.completing.same
+		return joined(g, m, r.Version)
+	case g.state == Stable && same && m.id != g.leader: // join.stable.follower-repeats
+		return joined(g, m, r.Version)
+	}
+	g.setProtocols(m, protocols)
+	m.setTimeouts(r.Version, req)
+	c.parkJoin(g, m, r) // join.preparing.parks
+	if g.state.canRebalance() {
+		c.prepare(g) // join.stable.leader-repeats, join.stable.changed, join.completing.changed
+	} else {
+		c.completeIfAllJoined(g, false)
+	}
+	return nil
+}
+
+// parkJoin lets the member wait for the join. An earlier JoinGroup of it is answered now: Kafka forgets it (join.parked.superseded).
+func (c *Coordinator) parkJoin(g *group, m *member, r Request) {
+	earlier := m.join
+	m.join = &parked{r.Ticket, r.Version}
+	if earlier == nil {
+		g.joining++
+		return
+	}
+	c.answer(earlier.ticket, joinError(earlier.version, RebalanceInProgress, m.id))
+}
+
+func (m *member) setTimeouts(version int16, req *kmsg.JoinGroupRequest) {
+	m.sessionTimeout = time.Duration(req.SessionTimeoutMillis) * time.Millisecond
+	m.rebalanceTimeout = time.Duration(req.RebalanceTimeoutMillis) * time.Millisecond
+	if version == 0 {
+		m.rebalanceTimeout = m.sessionTimeout // the field came with version 1 (§2.2.5)
+	}
+}
+
+func protocolsOf(req *kmsg.JoinGroupRequest) []protocol {
+	protocols := make([]protocol, 0, len(req.Protocols))
+	for _, p := range req.Protocols {
+		protocols = append(protocols, protocol{p.Name, bytes.Clone(p.Metadata)})
+	}
+	return protocols
+}
+
+// joined is a member's answer for the current generation (join.reply.leader, join.reply.follower).
+func joined(g *group, m *member, version int16) kmsg.Response {
+	resp := kmsg.NewPtrJoinGroupResponse()
+	resp.SetVersion(version)
+	resp.Generation = g.generation
+	if version >= 7 {
+		resp.ProtocolType = kmsg.StringPtr(g.protocolType)
+	}
+	resp.Protocol = kmsg.StringPtr(*g.protocol)
+	resp.LeaderID = g.leader
+	resp.MemberID = m.id
+	if m.id != g.leader {
+		return resp
+	}
+	resp.Members = slices.Grow(resp.Members, len(g.order))
+	for _, o := range g.order {
+		rm := kmsg.NewJoinGroupResponseMember()
+		rm.MemberID = o.id
+		rm.ProtocolMetadata = orEmpty(bytes.Clone(o.metadata(*g.protocol)))
+		resp.Members = append(resp.Members, rm)
+	}
+	return resp
+}
+
+// joinError is join.reply.error.
+func joinError(version, code int16, memberID string) kmsg.Response {
+	resp := kmsg.NewPtrJoinGroupResponse()
+	resp.SetVersion(version)
+	resp.ErrorCode = code
+	resp.Generation = -1
+	resp.MemberID = memberID
+	if version < 7 {
+		resp.Protocol = kmsg.StringPtr("")
+	}
+	return resp
+}

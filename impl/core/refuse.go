@@ -1,0 +1,33 @@
+package core
+
+import "github.com/twmb/franz-go/pkg/kmsg"
+
+// errorAnswer says the same error of everything that a request asks, in the shape that its API and version have for it (§5.3).
+func errorAnswer(r Request, code int16) kmsg.Response {
+	switch req := r.Message.(type) {
+	case *kmsg.JoinGroupRequest:
+		return joinError(r.Version, code, req.MemberID)
+	case *kmsg.SyncGroupRequest:
+		return syncError(r.Version, code)
+	case *kmsg.HeartbeatRequest:
+		return heartbeatAnswer(r.Version, code)
+	case *kmsg.LeaveGroupRequest:
+		return leaveError(r.Version, code)
+	case *kmsg.OffsetCommitRequest:
+		return commitError(r.Version, req, code)
+	case *kmsg.OffsetFetchRequest:
+		return fetchError(r.Version, req, code)
+	case *kmsg.DescribeGroupsRequest:
+		return describeError(r.Version, req, code)
+	case *kmsg.ListGroupsRequest:
+		resp := kmsg.NewPtrListGroupsResponse()
+		resp.SetVersion(r.Version)
+		resp.ErrorCode = code
+		return resp
+	case *kmsg.DeleteGroupsRequest:
+		return deleteError(r.Version, req, code)
+	case *kmsg.FindCoordinatorRequest:
+		return findError(r.Version, req, code)
+	}
+	return nil
+}

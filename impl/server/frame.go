@@ -1,0 +1,126 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// errGone is the client's end of a connection, between two requests or within one.
+var errGone = errors.New("the client has gone")
+
+// header is what comes before a request's body.
+type header struct {
+	key, version int16
+	correlation  int32
+	clientID     string
+}
+
+// readRequest reads a frame and the request in it. Any error means that the connection is of no use any more.
+func readRequest(r io.Reader, maxFrame int) (header, kmsg.Request, error) {
+	var size int32
+	if err := binary.Read(r, binary.BigEndian, &size); err != nil {
+		return header{}, nil, errGone
+	}
+	if size < 0 || int64(size) > int64(maxFrame) {
+		return header{}, nil, fmt.Errorf("frame of %d bytes; 0 to %d are read here", size, maxFrame)
+	}
+	var frame bytes.Buffer // grows with what arrives, not with what is announced
+	if _, err := io.CopyN(&frame, r, int64(size)); err != nil {
+		return header{}, nil, errGone
+	}
+	return parseRequest(frame.Bytes())
+}
+
+// parseRequest reads header (version 1, or 2 for flexible requests) and body.
+func parseRequest(frame []byte) (h header, req kmsg.Request, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s v%d: body cannot be read: %v", kmsg.NameForKey(h.key), h.version, p)
+		}
+	}()
+	if len(frame) < 8 {
+		return h, nil, fmt.Errorf("frame of %d bytes is too short for a request header", len(frame))
+	}
+	h.key = int16(binary.BigEndian.Uint16(frame))
+	h.version = int16(binary.BigEndian.Uint16(frame[2:]))
+	h.correlation = int32(binary.BigEndian.Uint32(frame[4:]))
+	rest, err := h.readClientID(frame[8:])
+	if err != nil {
+		return h, nil, err
+	}
+	offered, known := Versions()[kmsg.Key(h.key)]
+	tooNew := known && kmsg.Key(h.key) == kmsg.ApiVersions && h.version > offered.Max // answered, so that the client can ask again
+	if !known || !offered.Has(h.version) && !tooNew {
+		return h, nil, fmt.Errorf("API key %d version %d is not served", h.key, h.version)
+	}
+	req = kmsg.RequestForKey(h.key)
+	if tooNew {
+		req.SetVersion(h.version)
+		return h, req, nil
+	}
+	req.SetVersion(h.version)
+	if req.IsFlexible() {
+		if rest, err = skipTags(rest); err != nil {
+			return h, nil, err
+		}
+	}
+	if err := req.ReadFrom(rest); err != nil {
+		return h, nil, fmt.Errorf("%s v%d: body of %d bytes cannot be read: %w", kmsg.NameForKey(h.key), h.version, len(rest), err)
+	}
+	return h, req, nil
+}
+
+// readClientID reads a nullable string and returns what follows it.
+func (h *header) readClientID(b []byte) ([]byte, error) {
+	if len(b) < 2 {
+		return nil, errors.New("request header ends before the client id")
+	}
+	n := int(int16(binary.BigEndian.Uint16(b)))
+	b = b[2:]
+	switch {
+	case n == -1:
+		return b, nil
+	case n < 0 || n > len(b):
+		return nil, fmt.Errorf("request header has a client id of %d bytes, %d are left", n, len(b))
+	}
+	h.clientID = string(b[:n])
+	return b[n:], nil
+}
+
+// skipTags skips the tagged fields of a header.
+func skipTags(b []byte) ([]byte, error) {
+	count, n := binary.Uvarint(b)
+	if n <= 0 {
+		return nil, errors.New("request header ends before its tagged fields")
+	}
+	for b = b[n:]; count > 0; count-- {
+		_, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, errors.New("request header ends within a tag")
+		}
+		size, m := binary.Uvarint(b[n:])
+		if m <= 0 || size > uint64(len(b)-n-m) {
+			return nil, errors.New("request header ends within a tagged field")
+		}
+		b = b[n+m+int(size):]
+	}
+	return b, nil
+}
+
+// appendResponse appends a frame. ApiVersions has the old header in every version, so that any client can read it.
+func appendResponse(dst []byte, correlation int32, resp kmsg.Response) []byte {
+	start := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(correlation))
+	if resp.IsFlexible() && resp.Key() != int16(kmsg.ApiVersions) {
+		dst = append(dst, 0)
+	}
+	dst = resp.AppendTo(dst)
+	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
+	return dst
+}

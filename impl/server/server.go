@@ -1,0 +1,168 @@
+// Package server is the reference coordinator behind a socket: Kafka's protocol over TCP, one goroutine that owns the coordinator,
+// wall-clock timers, and a log in memory that acknowledges at once.
+package server
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/impl/core"
+)
+
+// defaultMaxFrame is far above any request of a group that fits the tests of a coordinator, and small enough to be held in memory
+// for each connection.
+const defaultMaxFrame = 4 << 20
+
+// Options are a server's settings. The zero value listens on a free port of the loopback.
+type Options struct {
+	Addr     string           // HOST:PORT to listen on; default "127.0.0.1:0"
+	Settings core.Settings    // Node.Host, Node.Port and TopicExists are the server's own
+	Topics   map[string]int32 // topics to begin with: name to number of partitions
+	MaxFrame int              // largest request in bytes, 4 MiB by default; a larger one closes the connection
+
+	// Report is told of inconsistencies, failed writes and connections that are closed for what they sent. It is called from several
+	// goroutines.
+	Report func(error)
+}
+
+// Server is a running node.
+type Server struct {
+	options  Options
+	listener net.Listener
+	loop     *loop
+	work     sync.WaitGroup
+
+	mu     sync.Mutex
+	conns  map[net.Conn]struct{}
+	closed bool
+}
+
+// Start listens and serves until Close.
+func Start(o Options) (*Server, error) {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if o.MaxFrame <= 0 {
+		o.MaxFrame = defaultMaxFrame
+	}
+	if o.Report == nil {
+		o.Report = func(error) {}
+	}
+	listener, err := net.Listen("tcp", o.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; choose another address, or port 0 for a free one", o.Addr, err)
+	}
+	settings := o.Settings
+	settings.Node.Host, settings.Node.Port, err = hostPort(listener.Addr())
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	if settings.NewMemberID == nil {
+		settings.NewMemberID = func(clientID string) string { return core.MemberID(clientID, rand.Uint64(), rand.Uint64()) }
+	}
+	if settings.Choose == nil {
+		settings.Choose = rand.IntN
+	}
+	if settings.Report == nil {
+		settings.Report = o.Report
+	}
+	l := newLoop(settings, o.Topics)
+	s := &Server{options: o, listener: listener, loop: l, conns: map[net.Conn]struct{}{}}
+	s.work.Go(l.run)
+	s.work.Go(s.accept)
+	return s, nil
+}
+
+func hostPort(a net.Addr) (string, int32, error) {
+	host, port, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return "", 0, fmt.Errorf("address %s: %w", a, err)
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1" // clients are told to come back here
+	}
+	n, err := strconv.ParseInt(port, 10, 32)
+	return host, int32(n), err
+}
+
+// Addr is where the server listens, HOST:PORT.
+func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Close stops listening, drops all connections and returns when nothing of the server runs any more. Parked requests stay unanswered.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	err := s.listener.Close()
+	for c := range s.conns {
+		_ = c.Close() // its goroutine notices
+	}
+	s.mu.Unlock()
+	s.loop.stop()
+	s.work.Wait()
+	return err
+}
+
+func (s *Server) accept() {
+	for {
+		c, err := s.listener.Accept()
+		if err != nil {
+			if !errors.Is(err, net.ErrClosed) {
+				s.options.Report(fmt.Errorf("accept on %s: %w; no new connections from here on", s.Addr(), err))
+			}
+			return
+		}
+		s.mu.Lock()
+		if s.closed {
+			s.mu.Unlock()
+			_ = c.Close()
+			return
+		}
+		s.conns[c] = struct{}{}
+		s.work.Go(func() { s.serve(c) })
+		s.mu.Unlock()
+	}
+}
+
+// serve answers the requests of a connection one at a time, in order, as Kafka does. A parked request holds the ones after it. That the
+// client has gone is noticed when its answer is written, and does not concern its group.
+func (s *Server) serve(c net.Conn) {
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+		_ = c.Close()
+	}()
+	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil {
+		host = c.RemoteAddr().String()
+	}
+	for {
+		h, req, err := readRequest(c, s.options.MaxFrame)
+		if err != nil {
+			if !errors.Is(err, errGone) {
+				s.options.Report(fmt.Errorf("connection from %s closed: %w", c.RemoteAddr(), err))
+			}
+			return
+		}
+		resp, err := s.loop.ask(core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: "/" + host})
+		if err != nil {
+			if !errors.Is(err, errStopped) {
+				s.options.Report(fmt.Errorf("connection from %s closed: %s v%d: %w", c.RemoteAddr(), kmsg.NameForKey(h.key), h.version, err))
+			}
+			return
+		}
+		if _, err := c.Write(appendResponse(nil, h.correlation, resp)); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,178 @@
+// Package sim runs impl/core in one goroutine on virtual time: nothing happens unless a request is handed in or the clock is moved,
+// and the same calls give the same results, bit for bit.
+package sim
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/record"
+)
+
+// Epoch is when virtual time begins.
+var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Sim is a coordinator with its clock, timers and log. It must not be used from two goroutines at a time.
+type Sim struct {
+	core   *core.Coordinator
+	now    time.Time
+	timers core.TimerQueue
+	log    record.Log
+
+	failWith int16
+	hold     bool
+	held     []core.Append
+	acks     []core.Appended // in the order of their writes
+	instant  []core.TimerID  // armed without length
+	out      Output
+}
+
+// Output is what has come out, in order.
+type Output struct {
+	Answers []core.Answer
+	Rejects []core.Reject
+	Appends []core.Append // also those that were made to fail
+}
+
+// New returns a simulation. Choices and member ids are drawn from the seed where the settings do not bring their own.
+func New(seed uint64, s core.Settings) *Sim {
+	rng := rand.New(rand.NewPCG(seed, 0x6d7573746572)) //nolint:gosec // reproducible on purpose
+	if s.Choose == nil {
+		s.Choose = rng.IntN
+	}
+	if s.NewMemberID == nil {
+		s.NewMemberID = func(clientID string) string { return core.MemberID(clientID, rng.Uint64(), rng.Uint64()) }
+	}
+	return &Sim{core: core.New(s), now: Epoch}
+}
+
+// Now is the virtual time.
+func (s *Sim) Now() time.Time { return s.now }
+
+// Core is the coordinator, for a test that looks inside.
+func (s *Sim) Core() *core.Coordinator { return s.core }
+
+// Log is what has been written.
+func (s *Sim) Log() *record.Log { return &s.log }
+
+// Step hands an event in and lets everything happen that happens at this instant.
+func (s *Sim) Step(ev core.Event) {
+	s.step(ev)
+	s.settle()
+}
+
+// FailWrites makes writes fail with this error code, core.None to end that.
+func (s *Sim) FailWrites(code int16) { s.failWith = code }
+
+// HoldWrites leaves writes open until EndWrite, for as long as it is on.
+func (s *Sim) HoldWrites(on bool) { s.hold = on }
+
+// EndWrite ends the oldest open write with this code; false if none is open.
+func (s *Sim) EndWrite(code int16) bool {
+	if len(s.held) == 0 {
+		return false
+	}
+	w := s.held[0]
+	s.held = s.held[1:]
+	s.end(w, code)
+	s.settle()
+	return true
+}
+
+// Timers are the armed timers, soonest first.
+func (s *Sim) Timers() []core.Arm { return s.timers.Timers() }
+
+// Fire moves the clock to the deadline of a timer, if that is later, and fires it; false if it is not armed.
+func (s *Sim) Fire(id core.TimerID) bool {
+	deadline, ok := s.timers.Deadline(id)
+	if !ok {
+		return false
+	}
+	s.moveTo(deadline)
+	due, _ := s.timers.Take(id)
+	s.Step(due)
+	return true
+}
+
+// Advance lets d pass and fires the timers that become due, each at its own time.
+func (s *Sim) Advance(d time.Duration) {
+	until := s.now.Add(d)
+	for {
+		next, ok := s.timers.Next()
+		if !ok || next.Deadline.After(until) {
+			break
+		}
+		s.Fire(next.Timer)
+	}
+	s.moveTo(until)
+}
+
+// Drain returns what has come out since the last Drain.
+func (s *Sim) Drain() Output {
+	out := s.out
+	s.out = Output{}
+	return out
+}
+
+func (s *Sim) moveTo(t time.Time) {
+	if t.After(s.now) {
+		s.now = t
+	}
+}
+
+// settle ends the writes that do not have to wait, then fires the timers of no length, until nothing is left to do. Other timers that
+// are due at this instant too are the caller's to fire, in the order that it likes.
+func (s *Sim) settle() {
+	for {
+		if len(s.acks) > 0 {
+			ack := s.acks[0]
+			s.acks = s.acks[1:]
+			s.step(ack)
+			continue
+		}
+		if len(s.instant) == 0 {
+			return
+		}
+		id := s.instant[0]
+		s.instant = s.instant[1:]
+		if due, ok := s.timers.Take(id); ok {
+			s.step(due)
+		}
+	}
+}
+
+func (s *Sim) step(ev core.Event) {
+	for _, e := range s.core.Step(s.now, ev) {
+		switch e := e.(type) {
+		case core.Answer:
+			s.out.Answers = append(s.out.Answers, e)
+		case core.Reject:
+			s.out.Rejects = append(s.out.Rejects, e)
+		case core.Append:
+			s.out.Appends = append(s.out.Appends, e)
+			if s.hold || len(s.held) > 0 { // writes end in their order
+				s.held = append(s.held, e)
+			} else {
+				s.end(e, s.failWith)
+			}
+		case core.Arm:
+			s.timers.Apply(e)
+			if e.After == 0 {
+				s.instant = append(s.instant, e.Timer)
+			}
+		case core.Cancel:
+			s.timers.Apply(e)
+		}
+	}
+}
+
+func (s *Sim) end(w core.Append, code int16) {
+	if code == core.None {
+		s.log.Write(w)
+	}
+	s.acks = append(s.acks, core.Appended{ID: w.ID, Code: code})
+}
+
+// NextTimer is the timer with the soonest deadline.
+func (s *Sim) NextTimer() (core.Arm, bool) { return s.timers.Next() }
