@@ -24,6 +24,9 @@ type Profile struct {
 	// error, and the deletion or the creation of the group is undone (no rule: seen only when the log fails; Java coordinator). The
 	// Scala coordinator answers NONE and goes by its memory.
 	WritesReported bool
+	// LeavesOneByOne: a batch LeaveGroup is taken entry by entry, the group reacting to each, rather than all at once (no rule: DF9;
+	// Scala coordinator). Whoever drives the model takes the batch apart; one event is one reaction.
+	LeavesOneByOne bool
 }
 
 // Java, Scala and Reference are the profiles of Kafka 4.x, of Kafka up to 3.9, and of the contract with every quirk replaced.
@@ -32,7 +35,7 @@ var (
 		Name: "java", PendingLeaveRebalances: true, UnknownGroupCommit69: true, CreationRecord: true,
 		DescribesFormerAssignment: true, HeartbeatShortensNew: true, WritesReported: true,
 	}
-	Scala     = Profile{Name: "scala", SyncRenewsTimer: true, HeartbeatShortensNew: true}
+	Scala     = Profile{Name: "scala", SyncRenewsTimer: true, HeartbeatShortensNew: true, LeavesOneByOne: true}
 	Reference = Profile{
 		Name: "reference", UnknownGroupCommit69: true, CreationRecord: true, DescribesFormerAssignment: true,
 		AnswersDropped: true, WritesReported: true,
