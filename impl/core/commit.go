@@ -108,6 +108,8 @@ func (c *Coordinator) commit(r Request, req *kmsg.OffsetCommitRequest, resp *kms
 	if g == nil {
 		g = newGroup(req.Group, c.now)
 		c.groups[req.Group] = g
+		c.reason = Created
+		c.observe(g, Dead)
 	}
 	id := c.append(g, records, &committing{g, r, resp})
 	g.commits[id] = offsets
@@ -129,6 +131,8 @@ func (w *committing) ended(c *Coordinator, id AppendID, code int16) {
 		if g == nil { // its group was not written, but these offsets are: they make a simple group
 			g = newGroup(w.group.id, c.now)
 			c.groups[g.id] = g
+			c.reason = Created
+			c.observe(g, Dead)
 		}
 		for _, o := range offsets {
 			g.offsets[o.partition] = o.offset
@@ -140,6 +144,7 @@ func (w *committing) ended(c *Coordinator, id AppendID, code int16) {
 			}
 		})
 		if g := w.group; g.state == Empty && !g.recorded && len(g.offsets)+len(g.commits)+len(g.pending) == 0 {
+			c.reason = NoOffsetsLeft
 			_ = c.transition(g, Dead) // a simple group that has come to nothing
 		}
 	}

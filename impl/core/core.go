@@ -21,7 +21,8 @@ type Coordinator struct {
 
 	timerSeq uint64
 	lastID   AppendID
-	faulty   bool // an inconsistency was met in this step
+	faulty   bool   // an inconsistency was met in this step
+	reason   Reason // for what the step is doing at the moment
 }
 
 // New returns a coordinator without groups.

@@ -76,6 +76,7 @@ func (w *deleting) ended(c *Coordinator, _ AppendID, code int16) {
 	if code != None {
 		w.of.answer.Groups[w.place].ErrorCode = appendError(code)
 	} else if g.state != Dead {
+		c.reason = Deleted
 		_ = c.transition(g, Dead)
 	}
 	if w.of.left--; w.of.left == 0 {

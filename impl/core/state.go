@@ -38,6 +38,7 @@ func (c *Coordinator) transition(g *group, to State) error {
 	}
 	c.exit(g, to)
 	g.previous, g.state, g.since = from, to, c.now
+	c.observe(g, from)
 	c.enter(g)
 	return nil
 }

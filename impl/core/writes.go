@@ -64,6 +64,7 @@ type created struct{ group *group }
 func (w *created) ended(c *Coordinator, _ AppendID, code int16) {
 	w.group.creating = 0
 	if code != None && w.group.state != Dead {
+		c.reason = WriteFailed
 		c.dissolve(w.group, appendError(code), "")
 	}
 }
@@ -87,9 +88,11 @@ func (w *assigned) ended(c *Coordinator, id AppendID, code int16) {
 	}
 	g.writing = 0
 	if code == None {
+		c.reason = LeaderSynced
 		_ = c.transition(g, Stable)
 		return
 	}
+	c.reason = WriteFailed
 	c.endSyncs(g, appendError(code))
 	c.prepare(g)
 }
