@@ -8,12 +8,12 @@ BINARY  := bin/muster
 .PHONY: help build verify test test-kafka lint fmt bench nightly rewrite clean
 
 help: ## List the tasks
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## Build bin/muster
 	$(GO) build -o $(BINARY) ./cmd/muster
 
-verify: ## Judge the embedded reference coordinator (no Java, < 60 s)
+verify: ## Judge the embedded reference coordinator (no Java, < 60 s); bin/muster tells the exit code
 	$(GO) run ./cmd/muster verify
 
 test: ## The test suite in parts, real Kafka included where Java and Maven are there (< 5 min on two cores)

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -45,6 +46,7 @@ func (s *Scenario) accept(ctx context.Context, tg Chooser) Result {
 	res := Result{Scenario: s.Name, Rules: s.File.Rules, Status: Pass}
 	a := &acceptor{s: s, tg: tg, furthest: -1, seen: map[string][]string{}}
 	stack, survived, runs := [][]int{nil}, false, 0
+	var stopped error
 	for len(stack) > 0 {
 		if runs++; runs > maxRuns {
 			res.Status = Broken
@@ -54,7 +56,9 @@ func (s *Scenario) accept(ctx context.Context, tg Chooser) Result {
 		c := &choices{prefix: stack[len(stack)-1]}
 		stack = stack[:len(stack)-1]
 		whole, err := a.run(ctx, c)
-		if err != nil {
+		if cannot := (*cannotError)(nil); errors.As(err, &cannot) {
+			stopped, whole = err, false // this run says nothing
+		} else if err != nil {
 			return res.ended(ctx, err)
 		}
 		survived = survived || whole
@@ -69,6 +73,8 @@ func (s *Scenario) accept(ctx context.Context, tg Chooser) Result {
 	switch {
 	case a.loose != nil:
 		res.Status, res.Failure = Fail, a.loose
+	case !survived && a.failed == nil:
+		return res.ended(ctx, stopped)
 	case !survived:
 		res.Status, res.Failure = Fail, a.failed
 		if runs > 1 {
@@ -82,7 +88,7 @@ func (s *Scenario) accept(ctx context.Context, tg Chooser) Result {
 func (a *acceptor) run(ctx context.Context, c *choices) (bool, error) {
 	a.tg.Reset(c.choose)
 	history, whole := "", true
-	_, err := a.s.attempt(ctx, a.tg, a.s.Name, manner{}, func(i int, got []string) bool {
+	_, err := a.s.attempt(ctx, a.tg, a.s.Name, manner{}, func(_ *run, i int, got []string) bool {
 		b := a.s.File.Blocks[i]
 		expected := candidates(b, a.tg.Capabilities().Release)
 		a.compare(i, history, expected, got)

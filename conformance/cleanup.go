@@ -34,6 +34,9 @@ func (r *run) cleanUp() []string {
 		if _, err := r.probe.idle(ctx, r.tg); err != nil {
 			break // nobody is there any more
 		}
+		if r.health.deaf("delete") {
+			return names
+		}
 		r.leaveAll(names)
 		if names = r.deleteAll(names); len(names) == 0 {
 			return nil
@@ -87,7 +90,7 @@ func (r *run) deleteAll(groups []string) []string {
 // private sends a request of the runner's own and returns its answer, or nil.
 func (r *run) private(verb string, msg kmsg.Request) kmsg.Response {
 	version, err := pick(r.caps, verb, -1)
-	if err != nil {
+	if err != nil || r.health.deaf(verb) {
 		return nil
 	}
 	c, err := r.probe.idle(r.ctx, r.tg)
@@ -96,8 +99,12 @@ func (r *run) private(verb string, msg kmsg.Request) kmsg.Response {
 	}
 	c.last = c.Send(msg, version)
 	if !r.clock.Await(r.ctx, c.last, time.Second+r.patience/5) {
+		if r.ctx.Err() == nil {
+			r.health.missed(verb, c.last.Sent, r.clock.Now())
+		}
 		return nil
 	}
+	r.health.answered(verb)
 	resp, err := c.last.Answer()
 	if err != nil {
 		return nil

@@ -44,6 +44,9 @@ func (s *Scenario) excerpt(failing int, expected *script.Variant, got []string) 
 	return b.String()
 }
 
+// Legend explains the failing block of Failure.Text.
+const Legend = "(- expected, + what the target answered)"
+
 func diff(expected *script.Variant, got []string) string {
 	var b strings.Builder
 	for i := range max(len(expected.Lines), len(got)) {
@@ -68,13 +71,17 @@ func (f *Failure) save(dir, target string) {
 		return
 	}
 	clean := strings.NewReplacer("/", "_", ":", "_", "[", "", "]", "").Replace(target)
-	file := filepath.Join(dir, fmt.Sprintf("%s.%s.txt", f.Scenario, clean))
+	name := fmt.Sprintf("%s.%s.txt", f.Scenario, clean)
+	if f.later {
+		name = fmt.Sprintf("%s.block-%d.%s.txt", f.Scenario, f.Block, clean)
+	}
+	file := filepath.Join(dir, name)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# target: %s\n# failed at block %d, line %d; rules: %s (%s)\n", target, f.Block, f.Line, strings.Join(f.Rules, ", "), f.Class)
 	if f.Note != "" {
 		fmt.Fprintf(&b, "# %s\n", f.Note)
 	}
-	b.WriteString("\n" + f.Text)
+	b.WriteString("# " + Legend + "\n\n" + f.Text)
 	if os.WriteFile(file, []byte(b.String()), 0o644) == nil {
 		f.Artefact = file
 	}
@@ -93,7 +100,7 @@ func (f *Failure) String() string {
 	if f.Note != "" {
 		fmt.Fprintf(&b, "%s\n", f.Note)
 	}
-	b.WriteString("\n" + f.Text)
+	b.WriteString("\n" + f.Text + "\n" + Legend + "\n")
 	if f.Artefact != "" {
 		fmt.Fprintf(&b, "\nkept in %s\n", f.Artefact)
 	}

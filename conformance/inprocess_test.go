@@ -16,7 +16,7 @@ func TestInProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tg := opened(t, name)
 			began := time.Now()
-			conformance.RunSuite(t, tg, conformance.Suite{OutDir: t.TempDir()})
+			conformance.RunSuite(t, tg, conformance.Suite{OutDir: t.TempDir(), Exact: true})
 			t.Logf("%s: %s", name, time.Since(began).Round(time.Millisecond))
 		})
 	}

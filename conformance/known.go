@@ -44,7 +44,7 @@ func (r *Register) Compare(reports ...Report) Comparison {
 	exists := make([]bool, len(r.Entries))
 	for _, rep := range reports {
 		for _, res := range rep.Results {
-			listed := false
+			listed := map[*Failure]bool{}
 			for i, e := range r.Entries {
 				if e.Scenario != res.Scenario {
 					continue
@@ -54,14 +54,18 @@ func (r *Register) Compare(reports ...Report) Comparison {
 					continue
 				}
 				ran[i]++
-				if e.lists(res.Failure) {
-					shown[i]++
-					listed = true
-					c.Known = append(c.Known, KnownFailure{res.Failure, e})
+				for _, f := range res.Failures() {
+					if e.lists(f) {
+						shown[i]++
+						listed[f] = true
+						c.Known = append(c.Known, KnownFailure{f, e})
+					}
 				}
 			}
-			if res.Failure != nil && !listed {
-				c.New = append(c.New, res.Failure)
+			for _, f := range res.Failures() {
+				if !listed[f] {
+					c.New = append(c.New, f)
+				}
 			}
 		}
 	}

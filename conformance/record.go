@@ -22,7 +22,7 @@ func Record(ctx context.Context, s *Scenario, tg target.Target) ([]byte, error) 
 		return nil, fmt.Errorf("%s cannot record %s: %s", tg.Name(), s.Name, reason)
 	}
 	done := 0
-	left, err := s.attempt(ctx, tg, freshGroup(caps, s), manner{recording: true}, func(i int, got []string) bool {
+	left, err := s.attempt(ctx, tg, freshGroup(caps, s), manner{recording: true}, func(_ *run, i int, got []string) bool {
 		record(s.File.Blocks[i], caps.Release, got)
 		done++
 		return true

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ type Entry struct {
 	Line     int
 	Prose    []string
 	Scenario string
-	Block    int // the first block that differs
+	Block    int // the first block that differs, or a later one that breaks a contract
 	Rule     string
 	Kind     Kind
 	Status   Steadiness
@@ -75,7 +74,7 @@ func Registered(target string) (*Register, bool, error) {
 
 // LoadRegister reads a user's own register.
 func LoadRegister(file string) (*Register, error) {
-	src, err := os.ReadFile(file)
+	src, err := readFile(file)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ const (
 type Report struct {
 	Target   string
 	Results  []Result
+	Remarks  []string // what a reader must know of how it was judged: requests of the runner's own that the target does not answer
 	Duration time.Duration
 }
 
@@ -31,25 +32,32 @@ type Result struct {
 	Status   Status
 	Reason   string // why it was skipped or could not be run
 	Failure  *Failure
-	Unsteady *Failure // of a first try that failed, where a slower second one passed: a busy machine, or a target that is not steady
-	Blocks   int      // blocks that were compared
+	Later    []*Failure // broken contracts in blocks after a Failure that is a mere difference in a compat rule or a quirk
+	Unsteady *Failure   // one that did not show again when the scenario was repeated, more slowly: a busy machine, or a target that is not steady
+	Blocks   int        // blocks that were compared
 	Duration time.Duration
 	Leftover []string // groups that could not be removed afterwards
+
+	cannot bool // Broken by a command that the runner could not do, because of what came before it
 }
 
 // Failure is the first block of a scenario whose text differs.
 type Failure struct {
 	Scenario string
-	Block    int // from 1
-	Line     int // of the block's first command in the scenario file
+	File     string // where the scenario was read; empty for those that come with Muster
+	Block    int    // from 1
+	Line     int    // of the block's first command in the scenario file
 	Rules    []string
 	Class    string   // "contract", "compat" or "quirk": that of the first rule
 	Expected []string // the text that applies to the target
 	Got      []string
 	Others   []string // conditions of other blocks that the target does match, "[<4.0]"
+	Missing  string   // the expected line whose answer never came, though the target answered others meanwhile, where that is all that differs
 	Note     string   // what the texts do not say: the model is free here, no run of the model survives
 	Text     string   // the scenario up to the failing block with both texts, for a person
 	Artefact string   // the file where Text is kept, if it could be written
+
+	later bool // after another failure of the same scenario
 }
 
 // Suffers says what a client suffers from the failure, in the words of its first rule.
@@ -75,13 +83,19 @@ func (r Report) Count(s Status) int {
 	return n
 }
 
+// Failures returns what fails: the first difference, and the contracts that are broken after it.
+func (r Result) Failures() []*Failure {
+	if r.Failure == nil {
+		return r.Later
+	}
+	return append([]*Failure{r.Failure}, r.Later...)
+}
+
 // Failures returns the failures in the order of the results.
 func (r Report) Failures() []*Failure {
 	var out []*Failure
 	for _, res := range r.Results {
-		if res.Failure != nil {
-			out = append(out, res.Failure)
-		}
+		out = append(out, res.Failures()...)
 	}
 	return out
 }

@@ -35,12 +35,19 @@ type run struct {
 	open     []*request // sent, not answered, oldest first
 	roles    *roleCall  // waiting for a leader
 	activity time.Time  // last sending or answer of a scenario's request, on the target's clock
+	health   *health    // of the suite
+	acked    ledger
 
 	// The block at work.
 	block    *script.Block
 	expected []*script.Variant // the texts that the target may give; empty while recording
 	lines    []*line
 	command  int
+	rendered []*line      // the lines in the order of the text
+	stopped  *cannotError // a command that could not be done
+	deserted bool         // an answer that the text promises never came, though the target answers others and this machine was awake
+	dozed    bool         // this machine stood still for a while, so that it says nothing if an answer did not come
+	lacking  []string     // acknowledged commits that a fetch did not show
 }
 
 // settings are what the verb group sets.
@@ -57,7 +64,8 @@ type request struct {
 	member string // the member id that it carries
 	group  string // scenario name of its group
 	call   *target.Call
-	parks  bool // the coordinator may hold it
+	parks  bool        // the coordinator may hold it
+	alone  func() bool // says whether the coordinator has nobody to wait for; may be nil
 
 	render func(kmsg.Response) string
 	absorb func(kmsg.Response) // what the actor remembers of the answer
@@ -79,9 +87,10 @@ func newRun(ctx context.Context, tg target.Target, base string) *run {
 	caps.Scale = scale(caps)
 	r := &run{
 		ctx: ctx, tg: tg, caps: caps, clock: tg.Clock(), base: base, names: newNames(), actors: map[string]*actor{},
-		patience: 3*time.Second + 4*caps.Slack,
-		quiet:    caps.Settle,
-		set:      settings{session: "60s", rebalance: "60s", typ: "consumer", versions: map[string]int16{}},
+		patience: max(3*time.Second, 10*caps.Settle) + 4*caps.Slack,
+		health:   newHealth(), acked: ledger{},
+		quiet: caps.Settle,
+		set:   settings{session: "60s", rebalance: "60s", typ: "consumer", versions: map[string]int16{}},
 	}
 	r.probe = &actor{name: "muster"}
 	r.names.groups[base] = mainGroup
@@ -100,22 +109,35 @@ func scale(caps target.Capabilities) float64 {
 
 // exec runs one block and returns its text.
 func (r *run) exec(b *script.Block, expected []*script.Variant) ([]string, error) {
-	r.block, r.expected, r.lines = b, expected, nil
+	r.block, r.expected, r.lines, r.stopped, r.deserted, r.dozed, r.lacking = b, expected, nil, nil, false, false, nil
 	for i := range b.Commands {
 		c := &b.Commands[i]
 		r.command = i
+		r.catchUp(c)
 		if err := verbs[c.Verb].run(r, c); err != nil {
 			var skip *skipError
 			if errors.As(err, &skip) || errors.Is(err, errBroken) || r.ctx.Err() != nil {
 				return nil, err
 			}
 			r.say(c.Verb, "cannot: "+err.Error())
+			r.stopped = &cannotError{line: c.Line, verb: c.Verb, why: err.Error(), command: i}
+			break
 		}
 	}
 	if err := r.finish(); err != nil {
 		return nil, err
 	}
 	return r.text(), nil
+}
+
+// cannotError is a command that the runner cannot do, because of what came before it.
+type cannotError struct {
+	line, command int
+	verb, why     string
+}
+
+func (e *cannotError) Error() string {
+	return fmt.Sprintf("line %d: %s: cannot: %s", e.line, e.verb, e.why)
 }
 
 // errBroken marks errors that say nothing about the coordinator: it could not be reached at all.

@@ -214,19 +214,23 @@ func TestSkips(t *testing.T) {
 		})
 	}
 	for header, reason := range map[string]string{
-		"# slow: five minutes":   "slow: five minutes",
+		"# slow: five minutes":   "slow (--slow runs it): five minutes",
 		"# profile: size":        "needs a broker of profile size",
 		"# requires: virtual":    "requires virtual",
 		"# requires: t, virtual": "requires virtual",
 		"# requires: magic":      "requires magic, which this version of Muster does not know",
 		"# requires: t":          "",
 	} {
-		s, err := Parse("test.txt", []byte("# A test.\n# rule: x\n"+header+"\n\nlist\n----\n"))
+		s, err := Parse("test.txt", []byte("# A test.\n# rule: join.new.rebalances\n"+header+"\n\nlist\n----\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := s.skip(newFake(nil).caps, false); got != reason {
 			t.Errorf("%s: %q, want %q", header, got, reason)
+		}
+		s.Asked = true
+		if got := s.skip(newFake(nil).caps, false); s.File.Slow != "" && got != "" {
+			t.Errorf("%s: asked for by name it is skipped: %q", header, got)
 		}
 	}
 }
@@ -343,6 +347,10 @@ func TestSlips(t *testing.T) {
 		"advance\n----\n":                                "say how long",
 		"advance 2h\n----\n":                             "is not between 0 and an hour",
 		"advance -1s\n----\n":                            "say how long",
+		"join A range=x sesion=10s\n----\n":              "test.txt:4: sesion= is no argument of join",
+		"join A range=x sessoin=10s\n----\n":             "too like session=",
+		"join A range=x typ=connect\n----\n":             "write type=",
+		"form A range=x rebalanse=9s\n----\n":            "too like rebalance=",
 		"roles L F from B\n----\n":                       "name the role of the leader",
 		"describe x\n----\n":                             "describe takes no word such as",
 		"delete X\n----\n":                               `"X" is not a group`,

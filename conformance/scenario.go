@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/muster-kafka/muster/conformance/script"
 	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/internal/input"
 )
 
 //go:embed scenarios/*.txt
@@ -23,6 +25,9 @@ type Scenario struct {
 	Name string // the file's name without .txt
 	Path string // where it was read; for embedded ones relative to this package
 	File *script.File
+
+	BuiltIn bool // comes with Muster
+	Asked   bool // was asked for by name: it runs even if it is slow
 }
 
 // Scenarios returns the scenarios that come with Muster, sorted by name.
@@ -31,7 +36,11 @@ func Scenarios() ([]*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(names, embedded.ReadFile)
+	all, err := load(names, embedded.ReadFile)
+	for _, s := range all {
+		s.BuiltIn = true
+	}
+	return all, err
 }
 
 // Load reads scenarios from files, or from the *.txt files of folders.
@@ -55,8 +64,11 @@ func Load(paths ...string) ([]*Scenario, error) {
 		}
 		files = append(files, found...)
 	}
-	return load(files, os.ReadFile)
+	return load(files, readFile)
 }
+
+// readFile reads a user's file.
+func readFile(path string) ([]byte, error) { return input.Read(context.Background(), path, input.Text) }
 
 func load(paths []string, read func(string) ([]byte, error)) ([]*Scenario, error) {
 	var all []*Scenario
@@ -80,6 +92,9 @@ func Parse(file string, src []byte) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFields(file, src); err != nil {
+		return nil, err
+	}
 	s := &Scenario{Name: strings.TrimSuffix(path.Base(filepath.ToSlash(file)), ".txt"), Path: file, File: f}
 	if err := s.check(); err != nil {
 		return nil, err
@@ -89,6 +104,9 @@ func Parse(file string, src []byte) (*Scenario, error) {
 
 // check finds commands of actors that never joined, which can only be slips.
 func (s *Scenario) check() error {
+	if err := s.checkRules(); err != nil {
+		return err
+	}
 	known := map[string]bool{}
 	for _, b := range s.File.Blocks {
 		for _, c := range b.Commands {
@@ -113,13 +131,14 @@ func (s *Scenario) check() error {
 				if (a.Key == "member" || a.Key == "by") && actorName.MatchString(name) && !known[name] {
 					return s.slip(c, a.Value)
 				}
-				if c.Verb == "sync" && actorName.MatchString(a.Key) && !known[a.Key] {
+				entry, _, _ := strings.Cut(a.Key, "'")
+				if c.Verb == "sync" && actorName.MatchString(entry) && !known[entry] {
 					return s.slip(c, a.Key)
 				}
 			}
 		}
 	}
-	return nil
+	return s.checkProtocols()
 }
 
 func (s *Scenario) slip(c script.Command, who string) error {
@@ -173,8 +192,11 @@ func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
 	if f.Profile != "" && f.Profile != caps.Profile {
 		return fmt.Sprintf("needs a broker of profile %s", f.Profile)
 	}
-	if f.Slow != "" && !caps.Virtual && !slow {
-		return "slow: " + f.Slow
+	if f.Slow != "" && !caps.Virtual && !slow && !s.Asked {
+		return "slow (--slow runs it): " + f.Slow
+	}
+	if caps.Topics["t"] == "" && s.namesTopic() {
+		return "needs a topic, and the target has none for the run"
 	}
 	for _, need := range f.Requires {
 		ok, known := requirement(need, caps)
@@ -185,7 +207,20 @@ func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
 			return "requires " + need
 		}
 	}
-	return ""
+	return s.unmet(caps)
+}
+
+// namesTopic reports whether the scenario commits or fetches offsets of the topic of the run.
+func (s *Scenario) namesTopic() bool {
+	for _, b := range s.File.Blocks {
+		for _, c := range b.Commands {
+			if slices.ContainsFunc(c.Words, func(w string) bool { return strings.HasPrefix(w, "t/") }) ||
+				slices.ContainsFunc(c.Args, func(a script.Arg) bool { return strings.HasPrefix(a.Key, "t/") }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // requirement looks at a word of "# requires:".
@@ -197,6 +232,10 @@ func requirement(need string, caps target.Capabilities) (ok, known bool) {
 		return caps.InitialDelay == 0, true
 	case slices.Contains([]string{"topic", "t"}, need):
 		return caps.Topics["t"] != "", true
+	}
+	if key, version, is := versioned(need); is {
+		offered, told := caps.Versions[int16(key)]
+		return !told || offered.Max >= version, true
 	}
 	return false, false
 }

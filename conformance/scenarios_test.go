@@ -95,7 +95,7 @@ func TestScenarios(t *testing.T) {
 		return
 	}
 	if !*rewriteFlag {
-		conformance.RunSuite(t, tg, conformance.Suite{Slow: *slowFlag})
+		conformance.RunSuite(t, tg, conformance.Suite{Slow: *slowFlag, Exact: true})
 		return
 	}
 	scenarios, err := conformance.Load("scenarios")

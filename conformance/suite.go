@@ -3,6 +3,7 @@ package conformance
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -23,6 +24,14 @@ type Suite struct {
 	Hasty     bool          // a failure after time has passed counts at once, without a second, slower try
 	OutDir    string        // where failures are kept, "muster-out" if empty
 	Timeout   time.Duration // of one scenario, beyond the time that it lets pass; a minute if 0
+	Budget    time.Duration // of all scenarios; if 0 five minutes, or four times what they are expected to take if that is more
+
+	// What fails a go test (RunSuite). A Report lists every difference, whatever these say.
+	Strict bool      // differences in compat rules too: every release answers so and a client may rely on it
+	Known  *Register // what it lists is logged and does not fail; LoadRegister reads one, WriteKnown writes one
+	Exact  bool      // every difference, quirks too: for those who hold a target to its recordings
+
+	health *health // of the run
 }
 
 // Run judges the target. It returns early, with what it has, if the context ends; the scenarios that were not run are Broken then.
@@ -36,7 +45,7 @@ func (s Suite) Run(ctx context.Context, tg target.Target, obs Observer) (Report,
 	}
 	rep := Report{Target: tg.Name(), Results: make([]Result, len(list))}
 	began := time.Now()
-	s.Scenarios = list
+	s.Scenarios, s.health = list, newHealth()
 	var mu sync.Mutex
 	notify := func(f func()) {
 		if obs != nil {
@@ -51,6 +60,7 @@ func (s Suite) Run(ctx context.Context, tg target.Target, obs Observer) (Report,
 		rep.Results[i] = r
 		notify(func() { obs.Done(r) })
 	})
+	rep.Remarks = s.health.remarks()
 	rep.Duration = time.Since(began)
 	return rep, nil
 }
@@ -58,14 +68,12 @@ func (s Suite) Run(ctx context.Context, tg target.Target, obs Observer) (Report,
 // run runs all scenarios, several at a time where the target allows it.
 func (s Suite) run(ctx context.Context, tg target.Target, started func(int), done func(int, Result)) {
 	caps := tg.Capabilities()
-	parallel := s.Parallel
-	if parallel <= 0 {
-		parallel = 16
+	if s.health == nil {
+		s.health = newHealth()
 	}
-	if caps.Virtual {
-		parallel = 1
-	}
-	slots := make(chan struct{}, parallel)
+	slots := make(chan struct{}, s.parallel(caps))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.budget(caps), errOutOfTime)
+	defer cancel()
 	groups := newBudget(caps.MaxGroups)
 	var wg sync.WaitGroup
 	for _, i := range s.order(caps) {
@@ -78,6 +86,41 @@ func (s Suite) run(ctx context.Context, tg target.Target, started func(int), don
 		})
 	}
 	wg.Wait()
+}
+
+// parallel is how many scenarios run at a time.
+func (s Suite) parallel(caps target.Capabilities) int {
+	switch {
+	case caps.Virtual:
+		return 1
+	case s.Parallel > 0:
+		return s.Parallel
+	}
+	return 16
+}
+
+// errOutOfTime ends a suite whose budget is used up: a target that answers only now and then must not hold a run for ever.
+var errOutOfTime = errors.New("out of time: the scenarios took several times what they are expected to take")
+
+// budget bounds the whole suite.
+func (s Suite) budget(caps target.Capabilities) time.Duration {
+	if s.Budget > 0 {
+		return s.Budget
+	}
+	const least, times = 5 * time.Minute, 4
+	var sum, longest time.Duration
+	for _, sc := range s.Scenarios {
+		if sc.skip(caps, s.Slow) != "" {
+			continue
+		}
+		d := sc.Estimate(caps)
+		sum, longest = sum+d, max(longest, d)
+	}
+	at := s.parallel(caps)
+	if caps.MaxGroups > 0 {
+		at = min(at, max(1, caps.MaxGroups/2)) // a few scenarios have two groups
+	}
+	return max(least, times*max(sum/time.Duration(at), longest))
 }
 
 // order begins with the scenarios that let most time pass, so that they do not come last alone.
@@ -130,12 +173,12 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 			res = Result{Scenario: sc.Name, Rules: sc.File.Rules, Status: Broken, Reason: fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
 		}
 		res.Duration = time.Since(began)
-		if res.Failure != nil {
-			dir := s.OutDir
-			if dir == "" {
-				dir = "muster-out"
-			}
-			res.Failure.save(dir, tg.Name())
+		dir := s.OutDir
+		if dir == "" {
+			dir = "muster-out"
+		}
+		for _, f := range res.Failures() {
+			f.save(dir, tg.Name())
 		}
 	}()
 	res = Result{Scenario: sc.Name, Rules: sc.File.Rules}
@@ -143,8 +186,11 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 		res.Status, res.Reason = Skip, reason
 		return res
 	}
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		res.Status, res.Reason = Broken, "the run ended before it"
+		if errors.Is(context.Cause(ctx), errOutOfTime) {
+			res.Reason = errOutOfTime.Error()
+		}
 		return res
 	}
 	free, err := groups.take(ctx, sc.groups())
@@ -156,12 +202,12 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 	if limit <= 0 {
 		limit = time.Minute
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit+5*sc.Estimate(caps))
+	ctx, cancel := context.WithTimeout(ctx, limit+12*sc.Estimate(caps)) // three more tries at most, each slower
 	defer cancel()
 	if ch, ok := tg.(Chooser); ok {
 		return sc.accept(ctx, ch)
 	}
-	return sc.judge(ctx, tg, s.Hasty, func() string { return freshGroup(caps, sc) })
+	return sc.judge(ctx, tg, s.Hasty, manner{health: s.health}, func() string { return freshGroup(caps, sc) })
 }
 
 func freshGroup(caps target.Capabilities, sc *Scenario) string {

@@ -3,19 +3,22 @@ package conformance
 import (
 	"context"
 	"flag"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/model/classic"
 )
 
-// Run judges the target in a go test: a subtest for each scenario that comes with Muster. On a network several run at a time.
+// Run judges the target in a go test: a subtest for each scenario that comes with Muster. On a network several run at a time. As with the
+// command, only a broken contract fails a subtest; other differences are logged.
 func Run(t *testing.T, tg target.Target) {
 	t.Helper()
 	RunSuite(t, tg, Suite{})
 }
 
-// RunSuite is Run with other scenarios or settings.
+// RunSuite is Run with other scenarios or settings: Strict, Known and Exact say what fails.
 func RunSuite(t *testing.T, tg target.Target, s Suite) {
 	t.Helper()
 	if s.Scenarios == nil {
@@ -28,6 +31,7 @@ func RunSuite(t *testing.T, tg target.Target, s Suite) {
 	if s.OutDir == "" {
 		s.OutDir = "muster-out"
 	}
+	s.health = newHealth()
 	results := s.ahead(t.Context(), tg)
 	for i, sc := range s.Scenarios {
 		t.Run(sc.Name, func(t *testing.T) {
@@ -44,9 +48,38 @@ func RunSuite(t *testing.T, tg target.Target, s Suite) {
 			case Broken:
 				t.Fatal(res.Reason)
 			case Fail:
-				t.Error(res.Failure)
+				for _, f := range res.Failures() {
+					fails, why := s.fails(f)
+					if fails {
+						t.Error(f)
+					} else {
+						t.Logf("%s\n%s", why, f)
+					}
+				}
 			}
 		})
+	}
+	for _, r := range s.health.remarks() {
+		t.Log(r)
+	}
+}
+
+// fails says whether a failure fails the test, and if not why.
+func (s Suite) fails(f *Failure) (bool, string) {
+	if s.Known != nil {
+		if e, ok := s.Known.Find(f); ok {
+			return false, fmt.Sprintf("known (%s:%d), does not fail:", s.Known.Name, e.Line)
+		}
+	}
+	switch {
+	case s.Exact, f.Class != classic.Compat.String() && f.Class != classic.Quirk.String():
+		return true, ""
+	case f.Class == classic.Compat.String() && s.Strict:
+		return true, ""
+	case f.Class == classic.Compat.String():
+		return false, "a difference in a compat rule; it fails with Suite.Strict:"
+	default:
+		return false, "a difference in a quirk, which nobody has to share:"
 	}
 }
 

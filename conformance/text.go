@@ -33,7 +33,9 @@ func (r *run) text() []string {
 		return false
 	})
 	out := make([]string, len(rows))
+	r.rendered = make([]*line, len(rows))
 	for i, w := range rows {
+		r.rendered[i] = w.line
 		out[i] = w.label + ": " + w.text
 		if w.text == "" {
 			out[i] = w.label + ":"

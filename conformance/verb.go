@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/muster-kafka/muster/conformance/script"
 )
@@ -48,7 +47,13 @@ func (v *verb) check(c *script.Command) error {
 		if !slices.Contains(v.keys, a.Key) && (v.open == nil || !v.open(a.Key)) {
 			return fmt.Errorf("%s does not know %s=; it knows %s", c.Verb, a.Key, strings.Join(v.keys, "= ")+"=")
 		}
-		if err := checkValue(a); err != nil {
+		if meant := nearest(a.Key, v.keys); meant != "" && !slices.Contains(v.keys, a.Key) {
+			return fmt.Errorf("%s= is no argument of %s, and as a name of your own it is too like %s=; write %s=, or choose another name", a.Key, c.Verb, meant, meant)
+		}
+		if err := checkValue(c.Verb, a); err != nil {
+			return err
+		}
+		if err := checkOwn(c, a); false {
 			return err
 		}
 	}
@@ -61,17 +66,15 @@ func (v *verb) check(c *script.Command) error {
 }
 
 // checkValue looks at the arguments that mean the same with every verb.
-func checkValue(a script.Arg) error {
+func checkValue(verb string, a script.Arg) error {
 	var err error
 	switch a.Key {
 	case "v":
-		_, err = strconv.ParseUint(a.Value, 10, 8)
+		err = checkVersion(verb, a.Value)
 	case "gen":
 		_, err = parseGen(a.Value, 0)
 	case "session", "rebalance":
-		if _, symbolic := sessionBound(a.Value); !symbolic {
-			_, err = time.ParseDuration(a.Value)
-		}
+		err = checkDuration(a.Key, a.Value)
 	case "member", "by":
 		if !isMember(a.Value) {
 			err = fmt.Errorf("use an actor (A), an older id of one (A'1), none or stranger")
@@ -201,6 +204,9 @@ func parseGen(s string, own int32) (int32, error) {
 		return 0, fmt.Errorf("use a number, none, or a step such as +1 or -1")
 	}
 	if s[0] == '+' || s[0] == '-' {
+		if n > maxStep || n < -maxStep {
+			return 0, fmt.Errorf("a step is %d at most", maxStep)
+		}
 		return own + int32(n), nil
 	}
 	return int32(n), nil

@@ -90,15 +90,16 @@ func runCommit(r *run, c *script.Command) error {
 		}
 		p := kmsg.NewOffsetCommitRequestTopicPartition()
 		p.Partition = number
-		offset, note, _ := strings.Cut(arg.Value, ":")
-		if p.Offset, err = strconv.ParseInt(offset, 10, 64); err != nil {
-			return fmt.Errorf("%s=%s: the offset is no number", arg.Key, arg.Value)
+		var note string
+		if p.Offset, note, err = committed(arg.Value); err != nil {
+			return err
 		}
-		note = repeated(note)
 		p.Metadata = &note
 		addCommit(msg, real, p)
 	}
 	req := &request{verb: "commit", actor: a, member: msg.MemberID, group: groupArg(c, a)}
+	r.acked.sent(msg)
+	req.absorb = func(resp kmsg.Response) { r.acked.answered(msg, resp.(*kmsg.OffsetCommitResponse)) }
 	req.render = func(resp kmsg.Response) string {
 		var parts []string
 		for _, t := range resp.(*kmsg.OffsetCommitResponse).Topics {
@@ -122,14 +123,4 @@ func addCommit(msg *kmsg.OffsetCommitRequest, topic string, p kmsg.OffsetCommitR
 	t := kmsg.NewOffsetCommitRequestTopic()
 	t.Topic, t.Partitions = topic, []kmsg.OffsetCommitRequestTopicPartition{p}
 	msg.Topics = append(msg.Topics, t)
-}
-
-// repeated expands "x*4097" to as many x.
-func repeated(s string) string {
-	what, times, ok := strings.Cut(s, "*")
-	n, err := strconv.ParseUint(times, 10, 16)
-	if !ok || err != nil {
-		return s
-	}
-	return strings.Repeat(what, int(n))
 }

@@ -24,6 +24,7 @@ func runDelete(r *run, c *script.Command) error {
 	msg := kmsg.NewPtrDeleteGroupsRequest()
 	for _, g := range groups {
 		msg.Groups = append(msg.Groups, r.group(g))
+		r.acked.forget(r.group(g))
 	}
 	req := &request{verb: "delete", group: groups[0]}
 	req.render = func(resp kmsg.Response) string {

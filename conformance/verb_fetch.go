@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -65,6 +66,16 @@ func runFetch(r *run, c *script.Command) error {
 	}
 	msg.Groups = append(msg.Groups, one)
 	req := &request{verb: "fetch", actor: a, group: group}
+	asked := func(topic string, number int32) bool {
+		return c.Flag("all") || slices.ContainsFunc(c.Words[1:], func(w string) bool {
+			name, n, _ := partition(w)
+			return n == number && name == r.topicName(topic)
+		})
+	}
+	req.absorb = func(resp kmsg.Response) {
+		shown, code := partitions(resp.(*kmsg.OffsetFetchResponse))
+		r.lacking = append(r.lacking, r.lost(one.Group, asked, shown, code)...)
+	}
 	req.render = func(resp kmsg.Response) string { return r.renderFetch(resp.(*kmsg.OffsetFetchResponse)) }
 	return r.send(req, msg, v)
 }
@@ -94,9 +105,9 @@ func addFetch(msg *kmsg.OffsetFetchRequest, one *kmsg.OffsetFetchRequestGroup, t
 	one.Topics = append(one.Topics, g)
 }
 
-func (r *run) renderFetch(resp *kmsg.OffsetFetchResponse) string {
-	code := resp.ErrorCode
-	var all []fetched
+// partitions are those of an answer, with its error.
+func partitions(resp *kmsg.OffsetFetchResponse) (all []fetched, code int16) {
+	code = resp.ErrorCode
 	for _, t := range resp.Topics {
 		for _, p := range t.Partitions {
 			all = append(all, fetched{t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode})
@@ -110,6 +121,11 @@ func (r *run) renderFetch(resp *kmsg.OffsetFetchResponse) string {
 			}
 		}
 	}
+	return all, code
+}
+
+func (r *run) renderFetch(resp *kmsg.OffsetFetchResponse) string {
+	all, code := partitions(resp)
 	parts := make([]string, len(all))
 	for i, f := range all {
 		parts[i] = fmt.Sprintf("%s/%d=%s", r.topicName(f.topic), f.number, f)

@@ -84,6 +84,7 @@ func (r *run) sendJoin(req *request, msg *kmsg.JoinGroupRequest, asked int16) er
 	var before view
 	if !r.caps.Virtual {
 		before, _ = r.look(req.group)
+		req.alone = func() bool { return r.joinsAlone(req, before) }
 	}
 	var err error
 	if req.hidden {
@@ -102,7 +103,11 @@ func (r *run) sendJoin(req *request, msg *kmsg.JoinGroupRequest, asked int16) er
 	case !req.parks:
 		return r.taken(req)
 	case r.caps.InitialDelay > 0 && (before.state == "Empty" || before.state == "Dead"):
-		r.await(req, 2*r.caps.InitialDelay+r.caps.Slack+r.quiet)
+		d := 2*r.caps.InitialDelay + r.caps.Slack + r.quiet
+		if r.promisesAnswer(req) {
+			d += r.patience
+		}
+		r.await(req, d)
 	default:
 		if err := r.settle(req, joinEffect(before, msg.MemberID)); err != nil {
 			return err
@@ -110,6 +115,23 @@ func (r *run) sendJoin(req *request, msg *kmsg.JoinGroupRequest, asked int16) er
 	}
 	r.absorb()
 	return r.ctx.Err()
+}
+
+// joinsAlone reports whether a JoinGroup has no other member to wait for: the group had none, or all others wait in JoinGroup already.
+func (r *run) joinsAlone(req *request, before view) bool {
+	switch before.state {
+	case "Empty", "Dead":
+		return true
+	case "PreparingRebalance":
+		for _, id := range before.members {
+			waits := slices.ContainsFunc(r.open, func(o *request) bool { return o.verb == "join" && o.member == id })
+			if !waits && id != req.member {
+				return false
+			}
+		}
+		return slices.Contains(before.members, req.member)
+	}
+	return false
 }
 
 // joinEffect tells how DescribeGroups shows that a JoinGroup was taken: a new member is listed, or a rebalance starts. A member that

@@ -58,6 +58,13 @@ func (r *run) sync(a *actor, c *script.Command, hidden bool) (*request, error) {
 		msg.GroupAssignment = append(msg.GroupAssignment, entry)
 	}
 	req := &request{verb: "sync", actor: a, member: msg.MemberID, group: group, parks: true, hidden: hidden}
+	req.alone = func() bool {
+		if a.leader != "" && a.leader == msg.MemberID {
+			return true // sync.leader.assigns
+		}
+		v, ok := r.look(group)
+		return ok && v.state != "CompletingRebalance" // sync.follower.parks: it waits for the leader there and nowhere else
+	}
 	req.absorb = func(resp kmsg.Response) {
 		if resp.(*kmsg.SyncGroupResponse).ErrorCode == 25 {
 			a.forget(msg.MemberID)

@@ -41,29 +41,31 @@ func (r *run) calm(req *request) time.Duration {
 	return r.patience
 }
 
-// promisesSilence reports whether every expected text has the request parked.
-func (r *run) promisesSilence(req *request) bool {
-	i := slices.IndexFunc(r.lines, func(l *line) bool { return l.req == req })
-	if i < 0 || len(r.expected) == 0 {
-		return false
-	}
-	for _, v := range r.expected {
-		if i >= len(v.Lines) || !strings.HasSuffix(v.Lines[i].Text, ": parked") {
-			return false
-		}
-	}
-	return true
-}
-
 // await waits until the request is answered, at most d.
 func (r *run) await(req *request, d time.Duration) bool {
-	return r.clock.Await(r.ctx, req.call, d)
+	if r.caps.Virtual {
+		return r.clock.Await(r.ctx, req.call, d)
+	}
+	for until := r.clock.Now().Add(d); ; {
+		now := r.clock.Now()
+		step := min(until.Sub(now), 50*time.Millisecond)
+		if step <= 0 {
+			return req.call.Ended()
+		}
+		if r.clock.Await(r.ctx, req.call, step) {
+			return true
+		}
+		if r.ctx.Err() != nil {
+			return false
+		}
+		r.dozed = r.dozed || r.clock.Now().Sub(now) > step+asleep
+	}
 }
 
 // settle waits until a request that may be parked is taken. Effect tells from DescribeGroups whether the request shows; without
 // one, or where it does not show in time, silence must do.
 func (r *run) settle(req *request, effect func(view) bool) error {
-	if r.await(req, r.quiet/4) {
+	if r.await(req, r.quiet/4) || r.due(req) && r.await(req, r.patience) {
 		return nil
 	}
 	deadline := r.clock.Now().Add(r.patience)
@@ -90,16 +92,26 @@ type view struct {
 
 // look asks DescribeGroups for the runner's own use.
 func (r *run) look(group string) (view, bool) {
+	if r.health.deaf("describe") {
+		return view{}, false
+	}
 	msg := kmsg.NewPtrDescribeGroupsRequest()
 	msg.Groups = []string{r.group(group)}
 	req := &request{verb: "describe", group: group, hidden: true}
 	activity := r.activity
 	err := r.transmit(req, msg, -1)
 	r.activity = activity
-	if err != nil || !r.await(req, r.patience) {
+	r.open = slices.DeleteFunc(r.open, func(o *request) bool { return o == req })
+	if err != nil {
 		return view{}, false
 	}
-	r.open = slices.DeleteFunc(r.open, func(o *request) bool { return o == req })
+	if !r.await(req, r.patience) {
+		if r.ctx.Err() == nil {
+			r.health.missed("describe", req.call.Sent, r.clock.Now())
+		}
+		return view{}, false
+	}
+	r.health.answered("describe")
 	resp, err := req.call.Answer()
 	if err != nil {
 		return view{}, false
@@ -119,12 +131,12 @@ func (r *run) look(group string) (view, bool) {
 func (r *run) finish() error {
 	r.absorb()
 	if !r.caps.Virtual {
-		deadline := r.clock.Now().Add(r.patience)
-		for len(r.open) > 0 && !r.satisfied() && r.clock.Now().Before(deadline) && r.ctx.Err() == nil {
-			r.await(r.open[0], tick)
-			r.absorb()
-		}
+		r.answers()
 		r.silence()
+		if !r.dozed && len(r.open) > 0 && !r.satisfied() {
+			_, alive := r.look(r.open[0].group)
+			r.deserted = alive
+		}
 	}
 	for _, l := range r.lines {
 		if l.req != nil && !l.req.taken {
@@ -132,6 +144,20 @@ func (r *run) finish() error {
 		}
 	}
 	return r.ctx.Err()
+}
+
+// asleep is how late a tick of the runner may be before it says nothing of the target that an answer did not come.
+const asleep = 500 * time.Millisecond
+
+// answers waits for the answers that the text promises, with patience from the last sending or answer on.
+func (r *run) answers() {
+	for len(r.open) > 0 && !r.satisfied() && r.ctx.Err() == nil {
+		if !r.clock.Now().Before(r.activity.Add(r.patience)) {
+			return
+		}
+		r.await(r.open[0], tick)
+		r.absorb()
+	}
 }
 
 // satisfied reports whether as many answers have come as some expected text has.
@@ -147,6 +173,16 @@ func (r *run) satisfied() bool {
 	}
 	for _, v := range r.expected {
 		if now >= len(v.Lines) && parked <= parkedLines(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// moreMayCome reports whether one of several texts has more answers than have come: the shorter one is not to be believed too soon.
+func (r *run) moreMayCome() bool {
+	for _, v := range r.expected {
+		if len(v.Lines) > len(r.lines) {
 			return true
 		}
 	}
@@ -171,8 +207,12 @@ func (r *run) silence() {
 	}
 	group := r.open[0].group
 	r.look(group)
+	quiet := r.quiet
+	if r.moreMayCome() {
+		quiet = max(5*quiet, time.Second)
+	}
 	since := r.clock.Now()
-	for r.clock.Now().Sub(since) < r.quiet && r.ctx.Err() == nil && len(r.open) > 0 {
+	for r.clock.Now().Sub(since) < quiet && r.ctx.Err() == nil && len(r.open) > 0 {
 		open := len(r.open)
 		r.await(r.open[0], tick)
 		r.absorb()

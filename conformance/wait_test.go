@@ -308,12 +308,17 @@ func TestSecondTry(t *testing.T) {
 	}
 	f, _ = slow(1)
 	f.caps.MaxSession = 15 * time.Second // enough for the first try only
-	if res := judged(t, f, "join A range=x session=10s member=stranger\n----\nA: parked\n\n"+strings.TrimPrefix(text, "roles A B from A B\n----\n\n")); res.Status != Fail {
-		t.Errorf("a second try that cannot be made hides the failure: %s %s", res.Status, res.Reason)
+	if res := judged(t, f, "join A range=x session=10s member=stranger\n----\nA: parked\n\n"+strings.TrimPrefix(text, "roles A B from A B\n----\n\n")); res.Status != Pass || res.Unsteady == nil {
+		t.Errorf("a second try that cannot be made more slowly hides the failure: %s %s", res.Status, res.Reason)
 	}
 	f, n = slow(1)
+	if res := judged(t, f, "roles A B from A B\n----\n\nheartbeat A\n----\nA: NONE\n"); res.Status != Pass || res.Unsteady == nil || *n != 2 {
+		t.Errorf("without time that passes: %s after %d tries", res.Status, *n)
+	}
+	f, n = slow(1)
+	f.caps.Virtual = true
 	if res := judged(t, f, "roles A B from A B\n----\n\nheartbeat A\n----\nA: NONE\n"); res.Status != Fail || *n != 1 {
-		t.Errorf("no time has passed: %s after %d tries", res.Status, *n)
+		t.Errorf("nothing is late in virtual time: %s after %d tries", res.Status, *n)
 	}
 }
 

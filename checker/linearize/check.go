@@ -70,7 +70,7 @@ type GroupVerdict struct {
 
 // CheckFile judges a saved history again.
 func CheckFile(ctx context.Context, path string, limits Limits) (Verdict, *history.History, error) {
-	h, problems, err := history.ReadFile(path)
+	h, problems, err := history.ReadFile(ctx, path)
 	if err != nil {
 		return Verdict{Problems: problems, Reason: err.Error()}, nil, err
 	}

@@ -33,6 +33,7 @@ type Options struct {
 
 	Limits Limits
 	Out    string        // folder for the histories of failures; default "muster-out"
+	Again  bool          // what is judged was saved before: nothing is written, and the text does not send the reader here again
 	Budget time.Duration // for leaving out what one failure does not need, once the wrong answer is found; default 10 s
 
 	Progress func(string) // told what has been done, in plain lines; may be nil

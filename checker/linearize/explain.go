@@ -224,6 +224,16 @@ func (f *finding) rule() (best classic.RuleID, ok bool) {
 	return 0, false
 }
 
+// strictest is the strictest class of all the rules cited, and of the one given: a history that nothing explains breaks all of them.
+func (f *finding) strictest(class classic.Class) classic.Class {
+	for _, r := range f.refusals {
+		for _, id := range r.rules {
+			class = min(class, id.Rule().Class)
+		}
+	}
+	return class
+}
+
 // waits are the rules by which a request is not answered yet.
 var waits = map[kmsg.Key]classic.RuleID{kmsg.JoinGroup: classic.JoinPreparingParks, kmsg.SyncGroup: classic.SyncFollowerParks}
 

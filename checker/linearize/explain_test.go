@@ -3,6 +3,8 @@ package linearize
 import (
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +43,22 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 			again, small, err := CheckFile(t.Context(), f.File, Limits{})
 			if err != nil || again.Result != Illegal || len(again.Problems) > 0 {
 				t.Fatalf("%s: judged again: %v %s %v %v", m.name, again.Result, again.Reason, again.Problems, err)
+			}
+			names := regexp.MustCompile(`which was seen then:\n\n  #(\d+) `)
+			told := names.FindStringSubmatch(f.Text)
+			if told == nil || !strings.Contains(f.Text, "#"+told[1]+"=#") {
+				t.Errorf("%s: the wrong call is not told by its number in the file and in the whole run:\n%s", m.name, f.Text)
+			}
+			saved, _ := os.ReadFile(f.File)
+			recheck, err := Explain(t.Context(), small, g.Group, Options{Out: filepath.Dir(f.File), Budget: 10 * time.Second, Again: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now, _ := os.ReadFile(f.File); string(now) != string(saved) {
+				t.Errorf("%s: judging %s again changed it", m.name, f.File)
+			}
+			if retold := names.FindStringSubmatch(recheck.Text); strings.Contains(recheck.Text, "Next:") || retold == nil || retold[1] != told[1] {
+				t.Errorf("%s: the same fault is told otherwise, or leads here again:\n%s", m.name, recheck.Text)
 			}
 			explained++
 			before, after = before+g.Calls, after+len(small.Calls)

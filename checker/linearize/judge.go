@@ -23,7 +23,7 @@ import (
 type Failure struct {
 	Group   string
 	Rule    string // id of the rule that was broken; empty where no rule decides
-	Class   string // of the rule: contract, compat or quirk
+	Class   string // contract, compat or quirk: the strictest of the rules that decided what must have been answered
 	Suffers string // what a client suffers
 	Text    string // the whole explanation, with the timeline
 	File    string // the small history; empty if it could not be saved
@@ -124,6 +124,9 @@ func Explain(ctx context.Context, h *history.History, group string, o Options) (
 	setDefault(&o.Out, "muster-out")
 	f := Failure{Group: group}
 	small, found := minimise(ctx, h, group, o.Limits, o.Budget)
+	if !o.Again { // what is judged again is told of by the numbers of its file
+		small, found = densely(ctx, small, found, group, o.Limits)
+	}
 	if found == nil {
 		f.Text = fmt.Sprintf("Group %q: no order of its calls can be explained, but which answer is the wrong one was not found with %v for each try. Judge the history again with more time.\n",
 			group, o.Limits.withDefaults().Timeout)
@@ -131,11 +134,17 @@ func Explain(ctx context.Context, h *history.History, group string, o Options) (
 		f.Text = found.text(small)
 		if id, ok := found.rule(); ok {
 			rule := id.Rule()
-			f.Rule, f.Class, f.Suffers = rule.ID, rule.Class.String(), rule.Suffers
+			f.Rule, f.Class, f.Suffers = rule.ID, found.strictest(rule.Class).String(), rule.Suffers
 		}
 	}
+	if numbers := wasNumbers(small); numbers != "" {
+		f.Text += "\nIn the history of the whole run these calls have other numbers:\n" + numbers
+	}
+	if o.Again {
+		return f, nil
+	}
 	name := filepath.Join(o.Out, fmt.Sprintf("history-%d-%s", h.Header.Seed, filepath.Base(group)))
-	if err := renumber(small).WriteFile(name + ".jsonl"); err != nil {
+	if err := small.WriteFile(name + ".jsonl"); err != nil {
 		return f, err
 	}
 	f.File = name + ".jsonl"

@@ -2,8 +2,10 @@ package linearize
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -178,6 +180,49 @@ func (m *minimiser) chunks(ctx context.Context) (changed bool) {
 			return changed
 		}
 	}
+}
+
+// densely renumbers a small history before it is told of, so that text, file and page name its calls alike. Where the fault cannot be
+// told anew in time, the text keeps the numbers of the whole run.
+func densely(ctx context.Context, small *history.History, found *finding, group string, limits Limits) (*history.History, *finding) {
+	dense := renumber(small)
+	if found == nil {
+		return dense, nil
+	}
+	for i := range small.Calls {
+		if small.Calls[i].ID != found.wrong.id {
+			continue
+		}
+		if again := find(ctx, dense, group, dense.Calls[i].ID, limits.withDefaults()); again != nil {
+			return dense, again
+		}
+	}
+	return dense, found
+}
+
+// wasNumbers lists the numbers that renumbered calls had, several to a line; empty where none has changed.
+func wasNumbers(h *history.History) string {
+	var text strings.Builder
+	changed, inLine := false, 0
+	for i := range h.Calls {
+		c := &h.Calls[i]
+		if c.Was == 0 {
+			continue
+		}
+		changed = changed || c.Was != c.ID
+		if inLine == 8 {
+			text.WriteString("\n")
+			inLine = 0
+		}
+		if inLine++; inLine == 1 {
+			text.WriteString(" ")
+		}
+		fmt.Fprintf(&text, " #%d=#%d", c.ID, c.Was)
+	}
+	if !changed {
+		return ""
+	}
+	return text.String() + "\n"
 }
 
 // renumber gives the calls dense ids, as a saved history must have, and keeps the old ones.

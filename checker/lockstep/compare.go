@@ -66,6 +66,7 @@ type difference struct {
 	what, api     string
 	expected, got string
 	rules         []classic.RuleID
+	timer         []classic.RuleID // the rule of the one timer that differs, if there is one
 }
 
 func (o observed) compare(w *walk, p observe.Outcome) *difference {
@@ -112,7 +113,9 @@ func (o observed) compare(w *walk, p observe.Outcome) *difference {
 	}
 	slices.SortFunc(timers, timer.compare)
 	if !slices.Equal(timers, o.timers) {
-		return differs(4, "timers", w.timers(timers), w.timers(o.timers))
+		d := differs(4, "timers", w.timers(timers), w.timers(o.timers))
+		d.timer = ofTimers(timers, o.timers)
+		return d
 	}
 	return nil
 }

@@ -276,7 +276,7 @@ func (w *walk) forget(effects checker.Effects) {
 
 func (w *walk) violation(group string, d *difference, others int) *Violation {
 	return &Violation{
-		What: d.what, API: d.api, Step: w.stats.Steps, Group: group, Rules: d.rules, Expected: d.expected, Got: d.got, Others: max(0, others),
+		What: d.what, API: d.api, Step: w.stats.Steps, Group: group, Rules: d.telling(), Expected: d.expected, Got: d.got, Others: max(0, others),
 		Trace: slices.Clone(w.trace),
 	}
 }

@@ -23,7 +23,7 @@ type Violation struct {
 	API      string // of the answer that differs
 	Step     int
 	Group    string
-	Rules    []classic.RuleID // the rules that decided the nearest prediction
+	Rules    []classic.RuleID // the rules that decided the nearest prediction, the most telling first: contract before compat before quirk
 	Expected string           // the nearest prediction
 	Got      string
 	Others   int // predictions besides the nearest

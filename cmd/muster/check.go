@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,9 +15,10 @@ import (
 func checkCommand() *cobra.Command {
 	var limits linearize.Limits
 	cmd := &cobra.Command{
-		Use:     "check FILE",
-		Short:   "Judge a saved history again",
-		Long:    "Check judges a history that Muster saved when it found a failure. The exit code is that of verify.",
+		Use:   "check FILE",
+		Short: "Judge a saved history again",
+		Long: "Check judges a history that Muster saved when it found a failure; it writes nothing. The exit code is that of verify. There is a history " +
+			"only where the judge of linearizability found a failure: muster-out/history-SEED.jsonl of the whole run, history-SEED-GROUP.jsonl made small.",
 		Example: "  muster check muster-out/history-42.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], limits) },
@@ -25,14 +28,20 @@ func checkCommand() *cobra.Command {
 }
 
 func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
+	if err := notHistory(path); err != nil {
+		return err
+	}
 	v, h, err := linearize.CheckFile(cmd.Context(), path, limits)
+	if err != nil && cmd.Context().Err() != nil {
+		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: interrupted", path)}
+	}
 	if err != nil {
-		return usage("%s cannot be judged: %v\na history is a .jsonl file that a failed run left in %s", path, err, outDir)
+		return usage("%s cannot be judged: %v\na history is a .jsonl file that a run left in %s where the judge of linearizability found a failure", path, err, outDir)
 	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s: a history of %s, seed %d\n", path, h.Header.Target, h.Header.Seed)
 	for _, g := range v.Groups {
-		fmt.Fprintf(out, "  group %s: %d calls, at most %d at a time: %v", g.Group, g.Calls, g.Overlap, g.Result)
+		fmt.Fprintf(out, "  group %s: %s, at most %d at a time: %v", g.Group, counted(g.Calls, "call"), g.Overlap, g.Result)
 		if g.Reason != "" {
 			fmt.Fprintf(out, " (%s)", g.Reason)
 		}
@@ -45,7 +54,7 @@ func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
 		if g.Result != linearize.Illegal {
 			continue
 		}
-		f, err := linearize.Explain(cmd.Context(), h, g.Group, linearize.Options{Limits: limits, Out: outDir})
+		f, err := linearize.Explain(cmd.Context(), h, g.Group, linearize.Options{Limits: limits, Again: true})
 		if err != nil {
 			return unavailable(err)
 		}
@@ -62,4 +71,20 @@ func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
 	default:
 		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: not decided: %s", path, v.Reason)}
 	}
+}
+
+// notHistory refuses the other files that runs leave, with the command that takes them.
+func notHistory(path string) error {
+	name := filepath.Base(path)
+	switch {
+	case strings.HasPrefix(name, "walk-") && strings.HasSuffix(name, ".txt"):
+		seed := strings.TrimSuffix(strings.TrimPrefix(name, "walk-"), ".txt")
+		return usage("%s is a random walk, not a history; it is made again by: muster verify impl --seed %s", path, seed)
+	case strings.HasSuffix(name, ".txt"):
+		scenario, _, _ := strings.Cut(name, ".")
+		return usage("%s is no history but text to read; if it tells of a scenario, that is run again by: muster run %s --target TARGET", path, scenario)
+	case strings.HasSuffix(name, ".html"):
+		return usage("%s is a picture for a browser; judge the history beside it: muster check %s", path, strings.TrimSuffix(path, ".html")+".jsonl")
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,8 +26,8 @@ func doctorCommand() *cobra.Command {
 		Example: "  muster doctor 127.0.0.1:9092\n  muster doctor broker-1:9093 --config client.properties --group payments --watch 10m --json report.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, port, err := net.SplitHostPort(args[0]); err != nil || port == "" {
-				return usage("%q is no address: want HOST:PORT of a broker, as in 127.0.0.1:9092", args[0])
+			if err := checkAddress(args[0]); err != nil {
+				return err
 			}
 			o.Addr = args[0]
 			p := newProgress(cmd.ErrOrStderr())

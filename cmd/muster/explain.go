@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -68,7 +69,25 @@ var classMeans = map[classic.Class]string{
 }
 
 func explainRule(w io.Writer, r classic.Rule) error {
-	_, err := fmt.Fprintf(w, "%s\n  %s\n  class: %s (%s)\n  where it is broken: %s\n  seen in Kafka: %s\n  source: fact sheet %s\n",
-		r.ID, r.Sentence, r.Class, classMeans[r.Class], r.Suffers, r.Releases, r.Source)
+	_, err := fmt.Fprintf(w, "%s\n  %s\n  class: %s (%s)\n  where it is broken: %s\n  seen in Kafka: %s\n  source: the authors' notes on Kafka, %s\n%s",
+		r.ID, r.Sentence, r.Class, classMeans[r.Class], r.Suffers, r.Releases, r.Source, proof(r.ID))
 	return err
+}
+
+// proof names the scenarios whose text shows the rule as recorded from real Kafka, and how to run one.
+func proof(rule string) string {
+	all, err := conformance.Scenarios()
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, s := range all {
+		if s.Cites(rule) {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "  no scenario puts it to the test\n"
+	}
+	return fmt.Sprintf("  recorded in: %s\n  put it to the test: muster run %s --target TARGET\n", strings.Join(names, ", "), strings.Join(names, " "))
 }

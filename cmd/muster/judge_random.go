@@ -29,7 +29,7 @@ func walkImpl(ctx context.Context, s *session) error {
 		report := lockstep.Rapid(func() checker.Machine {
 			return watched{embedded.NewMachine(seed), inconsistent}
 		}, walkOptions(seed))
-		s.tell(func(v *verdict.Verdict) { tellWalk(v, seed, report, inconsistent.first) })
+		s.tell(func(v *verdict.Verdict) { tellWalk(v, s.called, seed, report, inconsistent.first) })
 		if report.Err != nil {
 			return fmt.Errorf("the walker itself: %w", report.Err)
 		}
@@ -61,13 +61,13 @@ func walkOptions(seed uint64) lockstep.Options {
 	}
 }
 
-func tellWalk(v *verdict.Verdict, seed uint64, r lockstep.Report, inconsistent error) {
+func tellWalk(v *verdict.Verdict, called invocation, seed uint64, r lockstep.Report, inconsistent error) {
 	v.Random.Sequences += r.Sequences
 	v.Random.Steps += r.Steps
 	if r.Capacity > 0 {
 		v.CannotTell("random walks: %d sequences of seed %d outgrew the specification's slots", r.Capacity, seed)
 	}
-	replay := fmt.Sprintf("muster verify impl --seed %d", seed)
+	replay := called.walk(seed)
 	if inconsistent != nil {
 		v.Find(verdict.Finding{Judge: verdict.Random, Scenario: fmt.Sprintf("seed %d", seed), Text: inconsistent.Error(), Replay: replay})
 	}
@@ -75,8 +75,8 @@ func tellWalk(v *verdict.Verdict, seed uint64, r lockstep.Report, inconsistent e
 		return
 	}
 	found := verdict.Finding{Judge: verdict.Random, Scenario: fmt.Sprintf("seed %d", seed), Text: r.Violation.String(), Replay: replay}
-	if len(r.Violation.Rules) > 0 {
-		found.Rule = r.Violation.Rules[0].Rule().ID
+	if rules := r.Violation.Rules; len(rules) > 0 {
+		found.Rule, found.Class = rules[0].Rule().ID, strictest(rules).String()
 	}
 	if path, err := saveWalk(seed, found.Text); err == nil {
 		found.Scenario = path
@@ -84,6 +84,15 @@ func tellWalk(v *verdict.Verdict, seed uint64, r lockstep.Report, inconsistent e
 		v.Warn("the failing walk could not be saved: %v", err)
 	}
 	v.Find(found)
+}
+
+// strictest is the strictest class of the rules: a divergence breaks all that was predicted.
+func strictest(rules []classic.RuleID) classic.Class {
+	class := classic.Quirk
+	for _, id := range rules {
+		class = min(class, id.Rule().Class)
+	}
+	return class
 }
 
 func saveWalk(seed uint64, text string) (string, error) {

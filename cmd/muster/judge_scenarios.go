@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,22 +16,32 @@ import (
 // scenarioJudge runs scenarios on a target.
 type scenarioJudge struct {
 	target    target.Target
-	name      string // of the target, as --target takes it
+	called    invocation
+	slow      bool // what waits for minutes too
 	scenarios []*conformance.Scenario
 	register  *conformance.Register // failures that Muster's authors know of; may be nil
 	parallel  int                   // scenarios at a time
 }
 
 func (j *scenarioJudge) run(ctx context.Context, s *session) error {
-	s.tell(func(v *verdict.Verdict) { v.Rules.Total = len(classic.Rules()) })
+	var rules []string
+	for _, r := range classic.Rules() {
+		rules = append(rules, r.ID)
+	}
+	s.tell(func(v *verdict.Verdict) { v.Cover(rules, nil) })
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watch := &scenarioWatch{judge: j, session: s, ctx: ctx, cancel: cancel}
-	report, err := conformance.Suite{Scenarios: j.scenarios, Parallel: j.parallel, OutDir: outDir}.Run(ctx, j.target, watch)
+	report, err := conformance.Suite{Scenarios: j.scenarios, Parallel: j.parallel, Slow: j.slow, OutDir: outDir}.Run(ctx, j.target, watch)
 	if err != nil {
 		return err
 	}
-	s.tell(func(v *verdict.Verdict) { v.Rules.Covered = len(report.Covered()) })
+	s.tell(func(v *verdict.Verdict) {
+		v.Cover(rules, report.Covered())
+		for _, r := range report.Remarks {
+			v.Warn("%s", r)
+		}
+	})
 	return watch.resolve()
 }
 
@@ -63,7 +74,7 @@ func (w *scenarioWatch) Started(string) {}
 func (w *scenarioWatch) Done(r conformance.Result) {
 	w.done++
 	w.session.progress.step("scenarios: %d of %d, %s", w.done, len(w.judge.scenarios), r.Scenario)
-	if r.Status != conformance.Broken && !cutOff(r.Failure) {
+	if r.Status != conformance.Broken && !slices.ContainsFunc(r.Failures(), cutOff) {
 		w.session.tell(func(v *verdict.Verdict) { w.tell(v, r) })
 		return
 	}
@@ -79,9 +90,6 @@ func (w *scenarioWatch) Done(r conformance.Result) {
 
 // cutOff reports whether a connection was closed where the text has an answer.
 func cutOff(f *conformance.Failure) bool {
-	if f == nil {
-		return false
-	}
 	const closed = "CONNECTION_CLOSED"
 	return strings.Contains(strings.Join(f.Got, "\n"), closed) && !strings.Contains(strings.Join(f.Expected, "\n"), closed)
 }
@@ -114,18 +122,29 @@ func (w *scenarioWatch) tell(v *verdict.Verdict, r conformance.Result) {
 		v.CannotTell("scenario %s could not be run to its end: %s", r.Scenario, r.Reason)
 	}
 	v.Case(c)
-	if f := r.Failure; f != nil {
+	for _, f := range r.Failures() {
 		v.Find(w.judge.finding(f))
+	}
+	if r.Unsteady != nil {
+		v.Wavered(r.Scenario, noted(r.Unsteady))
 	}
 	for _, group := range r.Leftover {
 		v.Warn("group %s of scenario %s could not be removed", group, r.Scenario)
 	}
 }
 
+// noted is the failure's text with what the texts do not say.
+func noted(f *conformance.Failure) string {
+	if f.Note == "" {
+		return f.Text
+	}
+	return strings.TrimRight(f.Text, "\n") + "\n\n" + f.Note + "\n"
+}
+
 func (j *scenarioJudge) finding(f *conformance.Failure) verdict.Finding {
 	found := verdict.Finding{
-		Judge: verdict.Scenarios, Class: f.Class, Scenario: f.Scenario, Suffers: f.Suffers(), Text: f.Text,
-		Replay: fmt.Sprintf("muster run %s --target %s", f.Scenario, j.name),
+		Judge: verdict.Scenarios, Class: f.Class, Scenario: f.Scenario, Suffers: f.Suffers(), Text: noted(f),
+		Replay: j.called.scenario(f),
 	}
 	if j.register != nil {
 		_, found.Registered = j.register.Find(f)

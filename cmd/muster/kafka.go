@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,6 +59,19 @@ func parseSettings(settings []string) (map[string]string, error) {
 	return parsed, nil
 }
 
+// endedByItself is the end of a broker that nobody has stopped: with its log, or where that cannot be kept, with what it says.
+func endedByItself(broker interface {
+	KeepLog() (string, error)
+	WhyEnded() error
+}, version string,
+) error {
+	kept, err := broker.KeepLog()
+	if err != nil {
+		return errors.Join(fmt.Errorf("Kafka %s ended by itself", version), broker.WhyEnded(), fmt.Errorf("its log goes with it: %w", err))
+	}
+	return fmt.Errorf("Kafka %s ended by itself; its log: %s", version, kept)
+}
+
 func startKafka(cmd *cobra.Command, opts kafka.Options) error {
 	ctx := cmd.Context()
 	p := newProgress(cmd.ErrOrStderr())
@@ -76,8 +90,7 @@ func startKafka(cmd *cobra.Command, opts kafka.Options) error {
 	case <-ctx.Done():
 		return unavailable(stop())
 	case <-broker.Exited():
-		kept, _ := broker.KeepLog()
-		stop()
-		return unavailable(fmt.Errorf("Kafka %s ended by itself; its log: %s", broker.Version, kept))
+		why := endedByItself(broker, broker.Version)
+		return unavailable(errors.Join(why, stop()))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -50,6 +51,22 @@ func TestKafkaScenarios(t *testing.T) {
 				t.Errorf("%d differences from its own recording", n)
 			}
 		})
+	}
+}
+
+// deadBroker has ended by itself.
+type deadBroker struct{ keeping error }
+
+func (b deadBroker) KeepLog() (string, error) { return "/tmp/kept.log", b.keeping }
+func (b deadBroker) WhyEnded() error          { return errors.New("out of memory") }
+
+func TestWhyKafkaEnded(t *testing.T) {
+	if err := endedByItself(deadBroker{}, "4.3.1"); !strings.Contains(err.Error(), "its log: /tmp/kept.log") {
+		t.Error(err)
+	}
+	full := errors.New("no space left")
+	if err := endedByItself(deadBroker{full}, "4.3.1"); !errors.Is(err, full) || !strings.Contains(err.Error(), "out of memory") || strings.Contains(err.Error(), "kept.log") {
+		t.Error(err)
 	}
 }
 

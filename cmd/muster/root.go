@@ -25,14 +25,14 @@ func execute(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	called, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return verdict.ExitPass
 	}
 	var coded *codedError
 	if !errors.As(err, &coded) {
 		// Only cobra's own complaints about the command line come without a code.
-		coded = &codedError{verdict.ExitUsage, fmt.Errorf("%w\nsee: muster --help", err)}
+		coded = &codedError{verdict.ExitUsage, fmt.Errorf("%w\nsee: %s --help", err, called.CommandPath())}
 	}
 	if coded.err != nil {
 		fmt.Fprintf(stderr, "muster: %v\n", coded.err)
@@ -45,11 +45,13 @@ func rootCommand() *cobra.Command {
 		Use:           "muster",
 		Short:         "Tells whether a Kafka group coordinator is right",
 		Long:          "Muster judges Kafka group coordinators: the server side of JoinGroup, SyncGroup, Heartbeat, LeaveGroup, OffsetCommit and their kin.",
+		Version:       versionText(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(verifyCommand(), runCommand(), checkCommand(), explainCommand(), kafkaCommand(), cleanupCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(verifyCommand(), runCommand(), listCommand(), checkCommand(), explainCommand(), kafkaCommand(), cleanupCommand(), doctorCommand(), versionCommand())
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,13 +16,13 @@ import (
 
 func runCommand() *cobra.Command {
 	o := openOptions{name: "impl"}
-	var rewrite, strict bool
+	var rewrite, strict, slow bool
 	cmd := &cobra.Command{
 		Use:   "run FILE...",
 		Short: "Run scenarios on one target",
 		Long: "Run takes scenario files, folders of them, or the names of scenarios that come with Muster, and runs them on one target. " +
-			"With --rewrite it records what a real Kafka answers in place of comparing; read the change before you keep it.",
-		Example: "  muster run conformance/scenarios --target model\n  muster run my.txt --target kafka:4.3.1 --rewrite",
+			"A scenario that is named runs even if it is slow. With --rewrite it records what a real Kafka answers in place of comparing; read the change before you keep it.",
+		Example: "  muster run join-starts-rebalance --target 127.0.0.1:9092\n  muster run conformance/scenarios --target model\n  muster run my.txt --target kafka:4.3.1 --rewrite",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scenarios, err := findScenarios(args)
@@ -31,13 +32,14 @@ func runCommand() *cobra.Command {
 			if rewrite {
 				return rewriteScenarios(cmd, o, scenarios)
 			}
-			return runScenarios(cmd, o, scenarios, strict)
+			return runScenarios(cmd, o, scenarios, strict, slow)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.name, "target", "impl", "`target`: "+targetNames)
 	flags.BoolVar(&rewrite, "rewrite", false, "record the expected text from the target")
-	flags.BoolVar(&strict, "strict", false, "count differences that no client may rely on as failures, except quirks")
+	flags.BoolVar(&strict, "strict", false, strictHelp)
+	flags.BoolVar(&slow, "slow", false, slowHelp+" that a folder holds")
 	o.flags(cmd)
 	return cmd
 }
@@ -52,8 +54,9 @@ func findScenarios(args []string) ([]*conformance.Scenario, error) {
 			case builtinErr != nil:
 				return nil, unavailable(builtinErr)
 			case !ok:
-				return nil, usage("%v; nor does a scenario called %q come with Muster", err, arg)
+				return nil, unknownScenario(arg, err)
 			}
+			s.Asked = true
 			found = append(found, s)
 			continue
 		}
@@ -61,9 +64,36 @@ func findScenarios(args []string) ([]*conformance.Scenario, error) {
 		if err != nil {
 			return nil, usage("%v", err)
 		}
+		if len(loaded) == 1 && loaded[0].Path == arg {
+			loaded[0].Asked = true
+		}
 		found = append(found, loaded...)
 	}
 	return found, nil
+}
+
+// unknownScenario is the error about a name, with the one that may be meant.
+func unknownScenario(name string, err error) error {
+	if file := filepath.Join("conformance", "scenarios", name+".txt"); !strings.ContainsAny(name, `/\`) {
+		if _, statErr := os.Stat(file); statErr == nil {
+			return usage("the scenario %q is not in this binary, but there is %s: give that path, or build anew", name, file)
+		}
+	}
+	hint := ""
+	if all, err := conformance.Scenarios(); err == nil {
+		if near := conformance.Nearest(strings.TrimSuffix(name, ".txt"), scenarioNames(all)); near != "" {
+			hint = fmt.Sprintf("; do you mean %s?", near)
+		}
+	}
+	return usage("%v; nor does a scenario called %q come with Muster%s\nmuster list shows those that do", err, name, hint)
+}
+
+func scenarioNames(all []*conformance.Scenario) []string {
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.Name
+	}
+	return names
 }
 
 func builtinScenario(name string) (*conformance.Scenario, bool, error) {
@@ -79,10 +109,10 @@ func builtinScenario(name string) (*conformance.Scenario, bool, error) {
 	return nil, false, nil
 }
 
-func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Scenario, strict bool) error {
+func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Scenario, strict, slow bool) error {
 	began := time.Now()
 	v := verdict.New(version, o.name, "", 0)
-	s := &session{progress: newProgress(cmd.ErrOrStderr()), verdict: v}
+	s := &session{progress: newProgress(cmd.ErrOrStderr()), verdict: v, slow: slow, called: invocation{strict: strict}}
 	if err := s.judge(cmd.Context(), o, scenarios, false); err != nil {
 		return err
 	}
@@ -108,6 +138,9 @@ func rewriteScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformanc
 	if err != nil {
 		return err
 	}
+	if spec.kind != kafkaTarget && (spec.kind != addressTarget || o.as == "") {
+		return usage("--rewrite: %s cannot record, only a Kafka release can: --target kafka:VERSION, or HOST:PORT with --as kafka:VERSION", o.name)
+	}
 	ctx := cmd.Context()
 	p := newProgress(cmd.ErrOrStderr())
 	t, err := spec.open(ctx, o, p, 0)
@@ -126,6 +159,8 @@ func rewriteScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformanc
 		}
 	}
 	p.done()
-	fmt.Fprintf(cmd.OutOrStdout(), "recorded %d of %d scenarios from %s; read the change before you keep it\n", len(scenarios)-len(errs), len(scenarios), t.Name())
+	if done := len(scenarios) - len(errs); done > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "recorded %d of %s from %s; read the change before you keep it\n", done, counted(len(scenarios), "scenario"), t.Name())
+	}
 	return unavailable(errors.Join(errors.Join(errs...), t.Close()))
 }

@@ -19,6 +19,8 @@ type session struct {
 	progress *progress
 	seed     uint64
 	budget   time.Duration // for the judges that have no end of their own
+	slow     bool          // scenarios that wait for minutes too
+	called   invocation
 
 	mu      sync.Mutex
 	verdict *verdict.Verdict
@@ -82,6 +84,8 @@ func (s *session) guarded(ctx context.Context, j judge) (err error) {
 			err = &panicError{r, debug.Stack()}
 		}
 	}()
+	began := time.Now()
+	defer func() { s.tell(func(v *verdict.Verdict) { v.Took(j.name, time.Since(began)) }) }()
 	return j.run(ctx, s)
 }
 

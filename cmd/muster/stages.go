@@ -23,6 +23,8 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 			return unavailable(err)
 		}
 	}
+	o.lookOnly = dryRun
+	s.called.open = o
 	v := s.verdict
 	v.ComparedWith = spec.comparedWith(o)
 	v.Scenarios, v.Rules = &verdict.ScenarioCounts{}, &verdict.RuleCounts{}
@@ -31,15 +33,22 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		return s.notOpened(ctx, err, dryRun)
 	}
 	defer s.close(opened)
-	s.progress.say("%d scenarios on %s, %v or so", len(scenarios), opened.Name(), opened.estimate(scenarios).Round(time.Second))
+	s.progress.say("%s on %s, %v or so", counted(len(scenarios), "scenario"), opened.Name(), opened.estimate(scenarios, s.slow).Round(time.Second))
 	if dryRun {
+		if spec.kind == implTarget {
+			s.progress.say("then: exploration of the specification, random walks for %v, linearizability for %v", rounded(s.budget/4), rounded(s.budget/2))
+		}
+		s.progress.say("dry run: nothing was judged")
 		return nil
+	}
+	if _, stranger := opened.raw.(*wire.Target); stranger && len(opened.Capabilities().Topics) == 0 {
+		v.CannotTell("scenarios that commit offsets were skipped: there is no topic for the run, see the warnings")
 	}
 	register, _, err := conformance.Registered(o.name)
 	if err != nil {
 		return unavailable(err)
 	}
-	work := &scenarioJudge{target: opened, name: o.name, scenarios: scenarios, register: register, parallel: opened.parallel()}
+	work := &scenarioJudge{target: opened, slow: s.slow, called: s.called, scenarios: scenarios, register: register, parallel: opened.parallel()}
 	judgeScenarios := judge{verdict.Scenarios, work.run}
 	stages := []stage{{judgeScenarios}}
 	if whole && spec.kind == implTarget {
@@ -73,12 +82,17 @@ func (s *session) notOpened(ctx context.Context, err error, dryRun bool) error {
 
 // close ends the target. What it could not clean up is told, and a broker's log is kept where something failed.
 func (s *session) close(o *opened) {
+	if t, ok := o.raw.(*wire.Target); ok {
+		for _, doubt := range t.Doubts() {
+			s.verdict.Warn("%s", doubt)
+		}
+	}
 	if keeper, ok := o.raw.(interface{ KeepLog() (string, error) }); ok && len(s.verdict.Reasons) > 0 {
 		if log, err := keeper.KeepLog(); err == nil {
 			s.verdict.Warn("the broker's log: %s", log)
 		}
 	}
-	if err := o.end(s.verdict.TargetHasFailed()); err != nil {
+	if err := o.end(s.verdict.TargetHasFailed(), s.called.open.config); err != nil {
 		s.verdict.Warn("%v", err)
 	}
 }
@@ -94,14 +108,14 @@ func (o *opened) parallel() int {
 }
 
 // estimate is how long the scenarios will take on the target: what they let pass, several at a time.
-func (o *opened) estimate(scenarios []*conformance.Scenario) time.Duration {
+func (o *opened) estimate(scenarios []*conformance.Scenario, slow bool) time.Duration {
 	caps := o.Capabilities()
 	if caps.Virtual {
 		return time.Second
 	}
 	var sum, longest time.Duration
 	for _, sc := range scenarios {
-		if sc.File.Slow != "" {
+		if sc.File.Slow != "" && !slow && !sc.Asked {
 			continue // is skipped
 		}
 		d := sc.Estimate(caps)

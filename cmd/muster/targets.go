@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,11 +27,12 @@ type openOptions struct {
 	config      string // client.properties
 	allowWrites bool
 	topic       string
+	lookOnly    bool // a dry run: an address is only looked at
 }
 
 func (o *openOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&o.as, "as", "", "judge the target as this release, `kafka:VERSION`, with its quirks and known defects")
+	flags.StringVar(&o.as, "as", "", "judge the target as this release, `kafka:VERSION` with three numbers: it must give the text that was recorded from it, nothing else; not for kafka:VERSION, which is judged as its own")
 	flags.StringVar(&o.config, "config", "", "client.properties `file` with security settings for HOST:PORT")
 	flags.BoolVar(&o.allowWrites, "allow-writes", false, "let the run create groups and a topic on an address that is not on this machine")
 	flags.StringVar(&o.topic, "topic", "", "existing `topic` with two partitions to commit offsets for; without it one is created")
@@ -69,18 +72,39 @@ func parseTarget(name string) (targetSpec, error) {
 		spec.kind = kfakeTarget
 	case base == "model":
 		spec.kind = modelTarget
-	case base == "kafka" && strings.Contains(rest, "."):
+	case base == "kafka" && kafkaRelease.MatchString(rest):
 		spec.kind, spec.release = kafkaTarget, rest
-	case colon && base == "kafka" && rest == "":
-		return spec, usage("target %q: want a release, as in kafka:4.3.1", name)
+	case colon && base == "kafka" && !portNumber.MatchString(rest): // else it is a host of that name
+		return spec, usage("target %q: want a whole release, three numbers, as in kafka:4.3.1", name)
 	default:
 		if _, port, err := net.SplitHostPort(name); err != nil || port == "" {
 			return spec, usage("no target is called %q: want %s", name, targetNames)
+		}
+		if err := checkAddress(name); err != nil {
+			return spec, err
 		}
 		spec.kind = addressTarget
 	}
 	return spec, nil
 }
+
+// checkAddress refuses what can be no HOST:PORT.
+func checkAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil || port == "" {
+		return usage("%q is no address: want HOST:PORT of a broker, as in 127.0.0.1:9092", address)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return usage("%q is no address: the port is a number from 1 to 65535, as in 127.0.0.1:9092", address)
+	}
+	return nil
+}
+
+var (
+	kafkaRelease = regexp.MustCompile(`^\d+\.\d+\.\d+(-rc\d+)?$`)
+	portNumber   = regexp.MustCompile(`^\d+$`)
+	threeNumbers = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+)
 
 // asRelease is the release of --as, empty without it.
 func (o openOptions) asRelease() (string, error) {
@@ -88,8 +112,11 @@ func (o openOptions) asRelease() (string, error) {
 		return "", nil
 	}
 	release, ok := strings.CutPrefix(o.as, "kafka:")
-	if !ok || strings.Count(release, ".") != 2 {
-		return "", usage("--as %q: want kafka:VERSION, as in kafka:4.3.1", o.as)
+	if !ok || !threeNumbers.MatchString(release) {
+		return "", usage("--as %q: want kafka:VERSION with three numbers, as in kafka:4.3.1", o.as)
+	}
+	if base, _, _ := strings.Cut(o.name, ":"); base == "kafka" && kafkaRelease.MatchString(strings.TrimPrefix(o.name, "kafka:")) {
+		return "", usage("--as %s: %s is judged as the release that it is; leave --as out", o.as, o.name)
 	}
 	return release, nil
 }
@@ -115,10 +142,13 @@ type opened struct {
 }
 
 // end closes the target. One that has gone is abandoned: to clean up there would only take time.
-func (o *opened) end(gone bool) error {
+func (o *opened) end(gone bool, config string) error {
 	if a, ok := o.raw.(*wire.Target); ok && gone {
 		a.Abandon()
-		return fmt.Errorf("once %s is back, what this run left there can be removed with: muster cleanup %s --prefix %s", o.Name(), o.Name(), o.Capabilities().Prefix)
+		if config != "" {
+			config = " --config " + quoted(config)
+		}
+		return fmt.Errorf("once %s is back, what this run left there can be removed with: muster cleanup %s --prefix %s%s", o.Name(), o.Name(), o.Capabilities().Prefix, config)
 	}
 	return o.Close()
 }
@@ -173,6 +203,7 @@ func (s targetSpec) openAddress(ctx context.Context, o openOptions, p *progress)
 	if err != nil {
 		return nil, err
 	}
+	opts.LookOnly = o.lookOnly
 	p.say("looking at %s", s.name)
 	t, err := wire.Open(ctx, opts)
 	if err != nil {
@@ -202,13 +233,27 @@ func (o openOptions) wireOptions(address string, p *progress) (wire.Options, err
 // tellFindings says what the probe of an address found, and how.
 func tellFindings(t *wire.Target, p *progress) {
 	found := t.Findings()
-	p.say("%s: %d broker(s), cluster %s, round trip %v", t.Name(), found.Brokers, found.ClusterID, found.RoundTrip)
+	p.say("%s: %s, cluster %s, round trip %v", t.Name(), counted(found.Brokers, "broker"), found.ClusterID, rounded(found.RoundTrip))
+	hows := map[string]bool{}
 	for _, s := range found.Settings {
 		p.say("  %s=%s (%s)", s.Name, s.Value, s.How)
+		hows[s.How] = true
+	}
+	for _, how := range []string{"described", "measured", "assumed"} {
+		if hows[how] {
+			p.say("  %s: %s", how, howMeans[how])
+		}
 	}
 	caps := t.Capabilities()
-	p.say("  clients' durations are scaled by %.2f; what a scenario calls silence lasts %v", caps.Scale, caps.Settle)
+	p.say("  clients' durations are scaled by %.2f; what a scenario calls silence lasts %v", caps.Scale, rounded(caps.Settle))
 	p.say("  groups and topics of this run begin with %s", caps.Prefix)
+}
+
+// howMeans explains how settings were come by.
+var howMeans = map[string]string{
+	"described": "the broker told it when asked (DescribeConfigs)",
+	"measured":  "the broker does not tell it, so groups of this run were joined to find out",
+	"assumed":   "the broker does not tell it, and it was not measured (a dry run joins no group); this is Kafka's default",
 }
 
 // judgedAs is a target that is judged as a release of Kafka.

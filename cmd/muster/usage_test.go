@@ -9,6 +9,12 @@ import (
 func TestWrongUsage(t *testing.T) {
 	badVerb := writeText(t, "verb.txt", "# A scenario.\n# rule: join.new.rebalances\n\nfly A\n----\nA: NONE\n")
 	badActor := writeText(t, "actor.txt", "# A scenario.\n# rule: join.new.rebalances\n\nheartbeat Z\n----\nZ: NONE\n")
+	badArgument := writeText(t, "argument.txt", "# A scenario.\n# rule: join.new.rebalances\n\njoin A range=x sesion=10s\n----\n")
+	badHeader := writeText(t, "header.txt", "# A scenario.\n# rule: join.new.rebalance\n\njoin A range=x\n----\n")
+	badProfile := writeText(t, "profile.txt", "# A scenario.\n# rule: join.new.rebalances\n# profile: huge\n\njoin A range=x\n----\n")
+	goodFile := writeText(t, "good.txt", "# A scenario.\n# rule: join.new.rebalances\n\njoin A range=x\n----\n")
+	badRule := writeText(t, "known.txt", "# Mine.\nscenarios join.new.rebalance *\n")
+	badScenario := writeText(t, "known.txt", "scenarios join.new.rebalances join-stable-new-member\n")
 	badKnown := writeText(t, "known.txt", "only two\n")
 	badConfig := writeText(t, "client.properties", "security.protocol=NONSENSE\n")
 	for name, c := range map[string]struct {
@@ -16,12 +22,28 @@ func TestWrongUsage(t *testing.T) {
 		want []string
 	}{
 		"unknown command":          {[]string{"judge"}, []string{"unknown command", "muster --help"}},
-		"unknown flag":             {[]string{"verify", "--colour"}, []string{"unknown flag", "muster --help"}},
+		"unknown flag":             {[]string{"verify", "--colour"}, []string{"unknown flag", "muster verify --help"}},
 		"too many targets":         {[]string{"verify", "impl", "model"}, []string{"at most 1"}},
 		"no target of that name":   {[]string{"verify", "redpanda"}, []string{`"redpanda"`, "HOST:PORT"}},
 		"kafka without release":    {[]string{"verify", "kafka:"}, []string{"kafka:4.3.1"}},
 		"model of a bad release":   {[]string{"verify", "model:nine"}, []string{"nine"}},
 		"as what":                  {[]string{"verify", "model", "--as", "4.3"}, []string{"kafka:4.3.1"}},
+		"as what, with three dots": {[]string{"verify", "model", "--as", "kafka:a.b.c"}, []string{"three numbers", "kafka:4.3.1"}},
+		"a release as another":     {[]string{"verify", "kafka:4.3.1", "--as", "kafka:3.9.2"}, []string{"leave --as out"}},
+		"the latest kafka":         {[]string{"verify", "kafka:latest"}, []string{"three numbers", "kafka:4.3.1"}},
+		"half a release":           {[]string{"verify", "kafka:4.3"}, []string{"three numbers", "kafka:4.3.1"}},
+		"a dry run that reports":   {[]string{"verify", "model", "--dry-run", "--json", "v.json"}, []string{"--dry-run", "--json"}},
+		"a dry run with JUnit":     {[]string{"verify", "model", "--dry-run", "--junit", "v.xml"}, []string{"--dry-run"}},
+		"a known rule of old":      {[]string{"verify", "model", "--known", badRule}, []string{"known.txt:2", `"join.new.rebalance"`}},
+		"a known scenario of old":  {[]string{"verify", "model", "--known", badScenario}, []string{"known.txt:1", `"join-stable-new-member"`, "muster list"}},
+		"nearly a scenario":        {[]string{"run", "join-start-rebalance"}, []string{"do you mean join-starts-rebalance?", "muster list"}},
+		"no list":                  {[]string{"list", "zoo"}, []string{`"zoo"`}},
+		"a slip in an argument":    {[]string{"run", badArgument}, []string{"argument.txt:4", "session="}},
+		"a slip in a rule":         {[]string{"run", badHeader}, []string{"header.txt:2", "join.new.rebalances?"}},
+		"a slip in a profile":      {[]string{"run", badProfile}, []string{"profile.txt:3", "default"}},
+		"recording a fake":         {[]string{"run", goodFile, "--rewrite", "--target", "kfake"}, []string{"kfake cannot record", "kafka:VERSION"}},
+		"a walk is no history":     {[]string{"check", "muster-out/walk-17.txt"}, []string{"muster verify impl --seed 17"}},
+		"a text is no history":     {[]string{"check", "join-vote.kfake.txt"}, []string{"muster run join-vote"}},
 		"no budget":                {[]string{"verify", "model", "--budget", "0s"}, []string{"--budget 30s"}},
 		"bad budget":               {[]string{"verify", "model", "--budget", "soon"}, []string{"soon"}},
 		"bad seed":                 {[]string{"verify", "model", "--seed", "-1"}, []string{"-1"}},
@@ -30,7 +52,7 @@ func TestWrongUsage(t *testing.T) {
 		"writes are not allowed":   {[]string{"verify", "192.0.2.1:9092"}, []string{"--allow-writes"}},
 		"bad client properties":    {[]string{"verify", "127.0.0.1:1", "--config", badConfig}, []string{"security.protocol"}},
 		"no client properties":     {[]string{"verify", "127.0.0.1:1", "--config", "/no/such/file"}, []string{"/no/such/file"}},
-		"run nothing":              {[]string{"run"}, []string{"at least 1"}},
+		"run nothing":              {[]string{"run"}, []string{"at least 1", "muster run --help"}},
 		"no such scenario":         {[]string{"run", "no-such-scenario"}, []string{"no-such-scenario", "come with Muster"}},
 		"a verb that nobody knows": {[]string{"run", badVerb}, []string{"verb.txt:4", "fly"}},
 		"an actor out of nowhere":  {[]string{"run", badActor}, []string{"actor.txt:4", "Z has not joined", "join Z"}},
@@ -40,6 +62,13 @@ func TestWrongUsage(t *testing.T) {
 		"a setting without value":  {[]string{"kafka", "start", "4.3.1", "--set", "delay"}, []string{"KEY=VALUE"}},
 		"cleaning up everything":   {[]string{"cleanup", "127.0.0.1:1", "--prefix", "prod-"}, []string{"muster-"}},
 		"cleaning up without name": {[]string{"cleanup", "127.0.0.1:1"}, []string{"prefix"}},
+		"cleaning up every run":    {[]string{"cleanup", "127.0.0.1:1", "--prefix", "muster-"}, []string{"one run", "4 hex digits"}},
+		"cleaning up no address":   {[]string{"cleanup", "127.0.0.1:x", "--prefix", "muster-0000-"}, []string{"65535"}},
+		"a port that cannot be":    {[]string{"verify", "127.0.0.1:99999"}, []string{"65535"}},
+		"a port that is no number": {[]string{"verify", "127.0.0.1:abc"}, []string{"65535"}},
+		"port zero":                {[]string{"run", "join-new-member-id", "--target", "127.0.0.1:0"}, []string{"65535"}},
+		"a doctor's port":          {[]string{"doctor", "127.0.0.1:99999"}, []string{"65535"}},
+		"a release yet to come":    {[]string{"verify", "model:9.9.9"}, []string{"9.9.9", "4.4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +79,9 @@ func TestWrongUsage(t *testing.T) {
 
 func TestVersionAndExplain(t *testing.T) {
 	muster(t, 10*time.Second, "version").expect(t, 0, "muster "+version)
-	muster(t, 10*time.Second, "explain", "join.new.rebalances").expect(t, 0, "class: contract", "A member added to a Stable")
+	muster(t, 10*time.Second, "--version").expect(t, 0, "muster "+version)
+	muster(t, 10*time.Second, "explain", "join.new.rebalances").expect(t, 0, "class: contract", "A member added to a Stable", "recorded in: join-starts-rebalance", "muster run join-starts-rebalance --target")
+	muster(t, 10*time.Second, "list", "join-starts").expect(t, 0, "A newcomer starts a rebalance", "rules: join.new.rebalances")
 	all := muster(t, 10*time.Second, "explain")
 	all.expect(t, 0, "heartbeat.completing")
 	if n := strings.Count(all.stdout, "\n"); n < 50 {

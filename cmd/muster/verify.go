@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/internal/verdict"
 )
 
@@ -21,15 +22,22 @@ TARGET is one of
   kafka:VERSION   a real Kafka broker, downloaded and started for the run
   HOST:PORT       anything that is already running
 
+A dry run (--dry-run) looks at the target and says what would be done; at an address it only reads.
+
 The exit code is 0 where all holds, 1 where a rule is broken, 2 where something could not be judged, 3 where the target or the
 environment gave way, 64 for wrong usage.`
+
+const (
+	strictHelp = "count differences in compat rules as failures too: every release answers so and a client may rely on it"
+	slowHelp   = "also run the scenarios that wait for minutes"
+)
 
 type verifyOptions struct {
 	open                           openOptions
 	json, junit, known, writeKnown string
 	seed                           uint64
 	budget                         time.Duration
-	strict, dryRun                 bool
+	strict, dryRun, slow           bool
 }
 
 func verifyCommand() *cobra.Command {
@@ -56,10 +64,11 @@ func verifyCommand() *cobra.Command {
 	flags.StringVar(&o.junit, "junit", "", "write the verdict as JUnit XML to this `file`")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the random judges; without it one is drawn and printed")
 	flags.DurationVar(&o.budget, "budget", 20*time.Second, "time for the judges that have no end of their own")
-	flags.BoolVar(&o.strict, "strict", false, "count differences that no client may rely on as failures, except quirks")
+	flags.BoolVar(&o.strict, "strict", false, strictHelp)
 	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
 	flags.StringVar(&o.writeKnown, "write-known", "", "write such a list of this run's failures to this `file`")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "only look at the target and say what would be done")
+	flags.BoolVar(&o.slow, "slow", false, slowHelp)
+	flags.BoolVar(&o.dryRun, "dry-run", false, "only look at the target, without writing to it, and say what would be done")
 	o.open.flags(cmd)
 	return cmd
 }
@@ -68,12 +77,12 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	if o.budget <= 0 {
 		return usage("--budget %v: want more than nothing, as in --budget 30s", o.budget)
 	}
-	var known *verdict.KnownList
-	if o.known != "" {
-		var err error
-		if known, err = verdict.ReadKnown(o.known); err != nil {
-			return usage("--known: %v", err)
-		}
+	if o.dryRun && o.json+o.junit+o.writeKnown != "" {
+		return usage("--dry-run judges nothing, so there is nothing to write: leave --json, --junit and --write-known out")
+	}
+	known, err := o.readKnown()
+	if err != nil {
+		return err
 	}
 	v := verdict.New(version, o.open.name, "", o.seed)
 	outputs := o.outputs(v)
@@ -82,7 +91,7 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	}
 
 	began := time.Now()
-	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, verdict: v}
+	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, slow: o.slow, verdict: v, called: invocation{strict: o.strict}}
 	if err := s.judge(cmd.Context(), o.open, nil, o.dryRun); err != nil {
 		return err
 	}
@@ -91,17 +100,35 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	}
 	s.progress.done()
 	v.Close(o.strict, known, time.Since(began))
-	told := v.WriteTable(cmd.OutOrStdout())
-	if err := errors.Join(told, writeAll(outputs)); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
-		if v.Result == verdict.Pass {
-			return &codedError{code: verdict.ExitUnavailable}
-		}
+	written := writeAll(outputs) // before the table, which tells the exit code
+	if written != nil {
+		v.NotWritten()
 	}
-	if code := v.Result.ExitCode(); code != verdict.ExitPass {
+	told := v.WriteTable(cmd.OutOrStdout())
+	if err := errors.Join(told, written); err != nil {
+		v.NotWritten()
+		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
+	}
+	if code := v.ExitCode(); code != verdict.ExitPass {
 		return &codedError{code: code}
 	}
 	return nil
+}
+
+// readKnown reads the list of --known, nil without one.
+func (o *verifyOptions) readKnown() (*verdict.KnownList, error) {
+	if o.known == "" {
+		return nil, nil
+	}
+	all, err := conformance.Scenarios()
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	known, err := verdict.ReadKnown(o.known, scenarioNames(all))
+	if err != nil {
+		return nil, usage("--known: %v", err)
+	}
+	return known, nil
 }
 
 // outputs are the files that were asked for.

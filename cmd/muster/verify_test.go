@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -23,7 +24,7 @@ func TestVerifyModelWritesReports(t *testing.T) {
 	dir := t.TempDir()
 	asJSON, asJUnit := filepath.Join(dir, "v.json"), filepath.Join(dir, "v.xml")
 	muster(t, time.Minute, "verify", "model", "--seed", "7", "--json", asJSON, "--junit", asJUnit).
-		expect(t, 0, "verdict: pass, exit code 0", "not run on this target", "seed 7")
+		expect(t, 0, "verdict: pass, exit code 0", "not run on this target")
 
 	v := readVerdict(t, asJSON)
 	if v["verdict"] != "pass" || v["target"] != "model" || v["seed"] != 7.0 || v["format"] != 1.0 || v["muster"] != version || v["compared_with"] != "Kafka 4.3.1" {
@@ -53,7 +54,10 @@ func TestKnownFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	list, asJSON := filepath.Join(dir, "known.txt"), filepath.Join(dir, "v.json")
-	muster(t, 2*time.Minute, "verify", "impl+tcp", "--as", "kafka:3.9.2", "--strict", "--write-known", list).expect(t, 1, "FAILURE 1", "replay: muster run", "a client suffers")
+	failed := muster(t, 2*time.Minute, "verify", "impl+tcp", "--as", "kafka:3.9.2", "--strict", "--write-known", list)
+	failed.expect(t, 1, "FAILURE 1", " --target impl+tcp --as kafka:3.9.2 --strict\n", "a client suffers", "begins with - is expected")
+	replay := regexp.MustCompile(`replay: muster (.*)`).FindStringSubmatch(failed.stdout)
+	muster(t, time.Minute, strings.Fields(replay[1])...).expect(t, 1, "FAILURE 1")
 	muster(t, 2*time.Minute, "verify", "impl+tcp", "--as", "kafka:3.9.2", "--strict", "--known", list, "--json", asJSON).expect(t, 0, "KNOWN FAILURE 1")
 	if v := readVerdict(t, asJSON); v["verdict"] != "pass" || len(v["known"].([]any)) == 0 || len(v["failures"].([]any)) != 0 {
 		t.Errorf("verdict %v", v)
@@ -77,7 +81,6 @@ func TestNobodyHome(t *testing.T) {
 		"closes in mid-answer":     {listen(t, func(c net.Conn) { bufio.NewReader(c).ReadByte(); c.Write([]byte{0, 0, 1, 0, 0, 0}) }).Addr().String(), nil},
 		"promises two gigabytes":   {listen(t, func(c net.Conn) { c.Write([]byte{0x7f, 0xff, 0xff, 0xff}); io.Copy(io.Discard, c) }).Addr().String(), nil},
 		"never answers":            {listen(t, func(c net.Conn) { io.Copy(io.Discard, c) }).Addr().String(), nil},
-		"release that cannot be":   {"kafka:4.3", []string{"4.3.1"}},
 		"release before its time":  {"kafka:1.1.0", []string{"3.3.0"}},
 		"a name that nobody knows": {"no-such-host.invalid:9092", nil},
 	} {
@@ -131,7 +134,7 @@ func TestFullDisk(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /dev/full")
 	}
-	muster(t, time.Minute, "verify", "model", "--json", "/dev/full").expect(t, 3, "verdict: pass", "--json", "no space left", "free some space")
+	muster(t, time.Minute, "verify", "model", "--json", "/dev/full").expect(t, 3, "verdict: pass, exit code 3", "--json", "no space left", "free some space")
 	muster(t, time.Minute, "verify", "model", "--json", "/no/such/folder/v.json").expect(t, 3, "nothing was judged")
 
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

@@ -17,10 +17,14 @@ func versionCommand() *cobra.Command {
 		Short: "Print Muster's version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "muster %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionText())
 			return unavailable(err)
 		},
 	}
+}
+
+func versionText() string {
+	return fmt.Sprintf("muster %s%s %s %s/%s", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // revision is the commit that the binary was built from, where the build knew.

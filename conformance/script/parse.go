@@ -173,6 +173,9 @@ func (p *parser) block(b *Block) error {
 		if err != nil {
 			return p.commandError(c, err)
 		}
+		if p.looksExpected(&c) {
+			return p.fail(c.Line, "expected output without ---- before it: a line of four dashes stands between a block's commands and the expected lines")
+		}
 		if example, err := p.verbs.check(&c); err != nil {
 			return &Error{File: p.file.Name, Line: c.Line, What: err.Error(), Example: example}
 		}
@@ -189,6 +192,12 @@ func (p *parser) block(b *Block) error {
 		b.Variants = append(b.Variants, v)
 	}
 	return nil
+}
+
+// looksExpected reports whether a line where a command should be is one of expected text: "A: NONE", "B(join): parked".
+func (p *parser) looksExpected(c *Command) bool {
+	_, known := p.verbs[c.Verb]
+	return !known && strings.HasSuffix(c.Verb, ":")
 }
 
 func (p *parser) commandError(c Command, err error) error {

@@ -3,15 +3,17 @@
 package clientprops
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/magiconair/properties"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
+
+	"github.com/muster-kafka/muster/internal/input"
 )
 
 // Config is what a file says about how to talk to a cluster.
@@ -40,7 +42,7 @@ func (c *Config) KgoOpts() []kgo.Opt {
 
 // Read reads a file. Errors name the file, the setting, and what to do.
 func Read(path string) (*Config, error) {
-	text, err := os.ReadFile(path)
+	text, err := input.Read(context.Background(), path, input.Text)
 	if err != nil {
 		return nil, fmt.Errorf("reading client properties: %w", err)
 	}

@@ -1,15 +1,17 @@
 package clientprops
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
+
+	"github.com/muster-kafka/muster/internal/input"
 )
 
 func readTLS(s *settings) (*tls.Config, error) {
@@ -150,7 +152,7 @@ func readStore(s *settings, store, inline, convert string) (text, what string, e
 		return "", store + ".location", nil
 	}
 	what = store + ".location=" + location
-	raw, err := os.ReadFile(location)
+	raw, err := input.Read(context.Background(), location, input.Text)
 	if err != nil {
 		return "", "", fmt.Errorf("%s.location: %w", store, err)
 	}

@@ -29,7 +29,7 @@ var rules = []rule{
 	{folder: "impl/core", foreign: []string{kmsg}, tests: []string{"impl"}},
 	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{kmsg}},
 
-	{folder: "checker", ours: []string{"model", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
+	{folder: "checker", ours: []string{"model", "internal/input", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
 
 	{folder: "conformance/script"},
 	{folder: "conformance/target", foreign: []string{kmsg}},
@@ -37,16 +37,17 @@ var rules = []rule{
 	{folder: "conformance/targets/model", ours: []string{"model", "checker", "conformance/script", "conformance/target"}, foreign: []string{kmsg}, tests: []string{"conformance", "fuzz"}},
 	{folder: "conformance/targets/embedded", ours: []string{"impl", "model", "checker", "conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"fuzz", "conformance"}},
 	{folder: "conformance/targets/kafka", ours: []string{"internal/kafka", "conformance/target", "conformance/targets/wire"}, foreign: []string{franz}, tests: []string{"conformance"}},
-	{folder: "conformance", ours: []string{"model", "checker", "fuzz", "conformance/script", "conformance/target"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "conformance"}},
+	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "conformance"}},
 
 	{folder: "fuzz/gen", foreign: []string{kmsg}},
 	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
 	{folder: "fuzz", ours: []string{"model", "checker", "conformance/script", "conformance/target"}, foreign: []string{kmsg, "pgregory.net/rapid"}, tests: []string{"impl", "conformance"}},
 
 	{folder: "internal/kafka", foreign: []string{franz, "golang.org/x/sync"}},
-	{folder: "internal/clientprops", foreign: []string{franz, "github.com/magiconair/properties"}},
-	{folder: "internal/verdict", ours: []string{"model"}, foreign: []string{"github.com/jstemmer/go-junit-report/v2"}},
+	{folder: "internal/clientprops", ours: []string{"internal/input"}, foreign: []string{franz, "github.com/magiconair/properties"}},
+	{folder: "internal/verdict", ours: []string{"model", "internal/input"}, foreign: []string{"github.com/jstemmer/go-junit-report/v2"}},
 	{folder: "internal/anomaly"},
+	{folder: "internal/input"},
 	{folder: "internal/doctor", ours: []string{"internal/anomaly"}, foreign: []string{franz, "golang.org/x/time"}, tests: []string{"internal/kafka"}},
 	{folder: "internal/house"},
 

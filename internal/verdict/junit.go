@@ -47,6 +47,9 @@ func (v *Verdict) suite(j Judge, id int) junit.Testsuite {
 		}
 		suite.AddTestcase(tc)
 	}
+	if took, ok := v.took[j]; ok { // wall time; cases run side by side
+		total = took.Seconds()
+	}
 	suite.Time = seconds(total)
 	return suite
 }
@@ -84,6 +87,9 @@ func paragraphs(findings []Finding) string {
 	var text string
 	for _, f := range findings {
 		text += f.paragraph()
+	}
+	if legend(findings) {
+		text += Legend + "\n"
 	}
 	return text
 }

@@ -2,11 +2,15 @@ package verdict
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/muster-kafka/muster/internal/input"
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 // KnownList is a user's list of failures that are known, one a line: judge, rule and scenario, "-" for no rule, "*" for any scenario.
@@ -20,9 +24,9 @@ type knownEntry struct {
 	line                  int
 }
 
-// ReadKnown reads a list.
-func ReadKnown(path string) (*KnownList, error) {
-	f, err := os.Open(path)
+// ReadKnown reads a list. A rule that does not exist is an error, and so is a scenario that is not one of those given; nil allows any.
+func ReadKnown(path string, scenarios []string) (*KnownList, error) {
+	f, err := input.Open(context.Background(), path, input.Text)
 	if err != nil {
 		return nil, fmt.Errorf("the list of known failures cannot be read: %w; --write-known %s makes one", err, path)
 	}
@@ -35,12 +39,30 @@ func ReadKnown(path string) (*KnownList, error) {
 		switch len(fields) {
 		case 0:
 		case 3:
-			list.entries = append(list.entries, knownEntry{judge: fields[0], rule: fields[1], scenario: fields[2], line: n})
+			e := knownEntry{judge: fields[0], rule: fields[1], scenario: fields[2], line: n}
+			if err := e.check(scenarios); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+			list.entries = append(list.entries, e)
 		default:
-			return nil, fmt.Errorf("%s:%d: %q is not a known failure; want judge, rule and scenario, as in \"scenarios join.new.rebalances join-stable-new-member\"", path, n, strings.TrimSpace(text))
+			return nil, fmt.Errorf("%s:%d: %q is not a known failure; want judge, rule and scenario, as in \"scenarios join.new.rebalances join-starts-rebalance\"", path, n, strings.TrimSpace(text))
 		}
 	}
 	return list, lines.Err()
+}
+
+// check finds names that can only be slips: an entry with one would never be told from one whose failure is gone.
+func (e knownEntry) check(scenarios []string) error {
+	if !slices.Contains([]Judge{Scenarios, Exploration, Random, Linearizability}, Judge(e.judge)) {
+		return fmt.Errorf("no judge is called %q; there are scenarios, random, exploration and linearizability", e.judge)
+	}
+	if _, ok := classic.FindRule(e.rule); !ok && e.rule != "-" {
+		return fmt.Errorf("no rule is called %q; muster explain lists the rules, - stands for none", e.rule)
+	}
+	if scenarios != nil && e.scenario != "*" && !slices.Contains(scenarios, e.scenario) {
+		return fmt.Errorf("no scenario is called %q; muster list shows them, * stands for any", e.scenario)
+	}
+	return nil
 }
 
 // WriteKnown writes the list of all failures of v, those known already included.

@@ -10,17 +10,25 @@ import (
 // WriteTable writes the verdict for people: what was checked, how much, the result; then each failure with the command that replays it.
 func (v *Verdict) WriteTable(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "muster %s judged %s against %s (seed %d)\n\n", v.Muster, v.Target, v.ComparedWith, v.Seed)
+	seed := ""
+	if v.Random != nil || v.Linearizability != nil {
+		seed = fmt.Sprintf(" (--seed %d)", v.Seed)
+	}
+	fmt.Fprintf(&b, "muster %s judged %s against %s%s\n\n", v.Muster, v.Target, v.ComparedWith, seed)
 	v.rows(&b)
 	list(&b, "FAILURE", v.Failures)
 	list(&b, "KNOWN FAILURE", v.Known)
 	list(&b, "DIFFERENCE", v.Differences)
+	if legend(v.Failures) || legend(v.Known) || legend(v.Differences) {
+		fmt.Fprintf(&b, "\n%s\n", Legend)
+	}
 	v.skips(&b)
+	v.uncovered(&b)
 	lines(&b, "warnings:", v.Warnings)
 	if v.Result != Pass {
 		lines(&b, "not judged:", v.Reasons)
 	}
-	fmt.Fprintf(&b, "\nverdict: %s, exit code %d (%.1f s)\n", v.Result, v.Result.ExitCode(), v.DurationS)
+	fmt.Fprintf(&b, "\nverdict: %s, exit code %d (%.1f s)\n", v.Result, v.ExitCode(), v.DurationS)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -48,17 +56,17 @@ func (v *Verdict) rows(b *strings.Builder) {
 	if v.Random != nil {
 		r = *v.Random
 	}
-	row("random walks", v.Random != nil, fmt.Sprintf("%d sequences, %d steps", r.Sequences, r.Steps), v.resultOf(Random))
+	row("random walks", v.Random != nil, count(r.Sequences, "sequence", "sequences")+", "+count(r.Steps, "step", "steps"), v.resultOf(Random))
 	var e ExplorationCounts
 	if v.Exploration != nil {
 		e = *v.Exploration
 	}
-	row("exploration", v.Exploration != nil, fmt.Sprintf("%d states, %d transitions", e.States, e.Transitions), v.explorationResult(e))
+	row("exploration", v.Exploration != nil, count(e.States, "state", "states")+", "+count(e.Transitions, "transition", "transitions"), v.explorationResult(e))
 	var l LinearizabilityCounts
 	if v.Linearizability != nil {
 		l = *v.Linearizability
 	}
-	row("linearizability", v.Linearizability != nil, fmt.Sprintf("%d histories, %d operations", l.Histories, l.Operations), v.linearizabilityResult(l))
+	row("linearizability", v.Linearizability != nil, count(l.Histories, "history", "histories")+", "+count(l.Operations, "operation", "operations"), v.linearizabilityResult(l))
 	t.Flush()
 }
 
@@ -134,6 +142,38 @@ func (v *Verdict) skips(b *strings.Builder) {
 	for _, reason := range reasons {
 		fmt.Fprintf(b, "\nskipped, %s: %s\n", reason, strings.Join(byReason[reason], ", "))
 	}
+}
+
+// Legend explains what was seen in a scenario.
+const Legend = "In what was seen, a line that begins with - is expected, one with + is what the target answered."
+
+// legend says whether one of the findings needs the legend.
+func legend(findings []Finding) bool {
+	for _, f := range findings {
+		if f.Judge == Scenarios && (strings.Contains(f.Text, "\n- ") || strings.Contains(f.Text, "\n+ ")) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxUncovered is how many rules that were not put to the test the table names.
+const maxUncovered = 20
+
+// uncovered names the rules that no scenario put to the test, unless they are so many that only some scenarios can have been asked for.
+func (v *Verdict) uncovered(b *strings.Builder) {
+	if v.Rules == nil || len(v.Rules.Uncovered) == 0 || len(v.Rules.Uncovered) > maxUncovered {
+		return
+	}
+	fmt.Fprintf(b, "\nrules not put to the test: %s\n", strings.Join(v.Rules.Uncovered, ", "))
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func lines(b *strings.Builder, title string, texts []string) {

@@ -6,6 +6,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -72,9 +73,11 @@ type Verdict struct {
 	Linearizability *LinearizabilityCounts `json:"linearizability"`
 
 	Failures    []Finding `json:"failures"`    // violations
-	Differences []Finding `json:"differences"` // what no client may rely on, or only under --strict
+	Differences []Finding `json:"differences"` // from compat rules without --strict, and from quirks
 	Known       []Finding `json:"known"`       // failures that the user's --known file lists
 	Skipped     []Skip    `json:"skipped"`
+
+	Unsteady []Unsteady `json:"unsteady"` // scenarios that failed at first
 
 	Reasons  []string `json:"reasons"`  // why the verdict is inconclusive or unavailable
 	Warnings []string `json:"warnings"` // worth knowing, without bearing on the verdict
@@ -82,7 +85,9 @@ type Verdict struct {
 	findings    []Finding
 	cases       []Case
 	finished    map[Judge]bool
+	took        map[Judge]time.Duration
 	unavailable bool
+	unwritten   bool
 }
 
 // ScenarioCounts says how many scenarios ran and how many did not. A failed one has a violation, known or not; one that only shows a
@@ -94,10 +99,11 @@ type ScenarioCounts struct {
 	Skipped int `json:"skipped"`
 }
 
-// RuleCounts says how many rules the specification has, and how many of them the scenarios that ran put to the test.
+// RuleCounts says how many rules the specification has, how many of them the scenarios that ran put to the test, and which they did not.
 type RuleCounts struct {
-	Total   int `json:"total"`
-	Covered int `json:"covered"`
+	Total     int      `json:"total"`
+	Covered   int      `json:"covered"`
+	Uncovered []string `json:"uncovered"` // ids
 }
 
 // ExplorationCounts is what the exhaustive exploration of the specification went through.
@@ -139,9 +145,9 @@ type Case struct {
 func New(version, target, comparedWith string, seed uint64) *Verdict {
 	return &Verdict{
 		Format: Format, Muster: version, Target: target, ComparedWith: comparedWith, Result: Inconclusive, Seed: seed,
-		Failures: []Finding{}, Differences: []Finding{}, Known: []Finding{}, Skipped: []Skip{},
+		Failures: []Finding{}, Differences: []Finding{}, Known: []Finding{}, Skipped: []Skip{}, Unsteady: []Unsteady{},
 		Reasons: []string{}, Warnings: []string{},
-		finished: map[Judge]bool{},
+		finished: map[Judge]bool{}, took: map[Judge]time.Duration{},
 	}
 }
 
@@ -160,6 +166,22 @@ func (v *Verdict) Case(c Case) {
 // inconclusive at best.
 func (v *Verdict) Finish(j Judge) { v.finished[j] = true }
 
+// Took says how long a judge was at work, from its beginning to its end.
+func (v *Verdict) Took(j Judge, d time.Duration) { v.took[j] = d }
+
+// Cover says which rules there are and which of them the scenarios that ran put to the test.
+func (v *Verdict) Cover(all, covered []string) {
+	counts := RuleCounts{Total: len(all), Uncovered: []string{}}
+	for _, id := range all {
+		if slices.Contains(covered, id) {
+			counts.Covered++
+		} else {
+			counts.Uncovered = append(counts.Uncovered, id)
+		}
+	}
+	v.Rules = &counts
+}
+
 // CannotTell says that something could not be judged: nothing passes by default.
 func (v *Verdict) CannotTell(format string, args ...any) {
 	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
@@ -177,6 +199,18 @@ func (v *Verdict) TargetHasFailed() bool { return v.unavailable }
 // Warn notes what has no bearing on the verdict.
 func (v *Verdict) Warn(format string, args ...any) {
 	v.Warnings = append(v.Warnings, fmt.Sprintf(format, args...))
+}
+
+// NotWritten says that a report of the verdict could not be written. That does not change the verdict; but who waits for the report must
+// not be told that all is well.
+func (v *Verdict) NotWritten() { v.unwritten = true }
+
+// ExitCode is how the process ends.
+func (v *Verdict) ExitCode() int {
+	if v.unwritten && v.Result == Pass {
+		return ExitUnavailable
+	}
+	return v.Result.ExitCode()
 }
 
 // Close decides the verdict. With strict, compat differences are failures too; known may be nil.
@@ -238,10 +272,10 @@ func (v *Verdict) countUnknown() {
 		v.CannotTell("scenarios: none ran, so nothing is known")
 	}
 	if e := v.Exploration; e != nil && v.finished[Exploration] && !e.Complete {
-		v.CannotTell("exploration: stopped after %d states without having seen them all; raise --budget", e.States)
+		v.CannotTell("exploration: stopped after %s without having seen them all; raise --budget", count(e.States, "state", "states"))
 	}
 	if l := v.Linearizability; l != nil && l.Unknown > 0 {
-		v.CannotTell("linearizability: %d of %d histories could not be decided", l.Unknown, l.Histories)
+		v.CannotTell("linearizability: %d of %s could not be decided", l.Unknown, count(l.Histories, "history", "histories"))
 	}
 	if len(v.judges()) == 0 && !v.unavailable {
 		v.CannotTell("no judge ran")

@@ -28,7 +28,7 @@ const (
 func embedded() *Verdict {
 	v := New("0.1.0", "impl", "Kafka 4.3.1", 42)
 	v.Scenarios = &ScenarioCounts{}
-	v.Rules = &RuleCounts{Total: 97, Covered: 5}
+	v.Rules = &RuleCounts{Total: 97, Covered: 5, Uncovered: []string{"sync.write.fails", "list.groups"}}
 	v.Exploration = &ExplorationCounts{States: 1000, Transitions: 5000, Complete: true}
 	v.Random = &RandomCounts{Sequences: 20, Steps: 600}
 	v.Linearizability = &LinearizabilityCounts{Histories: 2, Operations: 480}
@@ -39,9 +39,9 @@ func embedded() *Verdict {
 	v.Case(Case{Judge: Exploration, Name: "specification", Took: time.Second})
 	v.Case(Case{Judge: Random, Name: "lock-step", Took: 2 * time.Second})
 	v.Case(Case{Judge: Linearizability, Name: "history-42", Took: 3 * time.Second})
-	v.Find(Finding{Judge: Scenarios, Rule: contractRule, Scenario: "join-new-member", Text: "join B\n----\nexpected  B: parked\ngot       B: NONE gen=1", Replay: "muster run join-new-member --target impl"})
+	v.Find(Finding{Judge: Scenarios, Rule: contractRule, Scenario: "join-new-member", Text: "join B\n----\n- B: parked\n+ B: NONE gen=1", Replay: "muster run join-new-member --target impl"})
 	v.Find(Finding{Judge: Scenarios, Rule: compatRule, Scenario: "join-follower-repeats", Replay: "muster run join-follower-repeats --target impl"})
-	v.Find(Finding{Judge: Random, Rule: quirkRule, Scenario: "muster-out/walk-42.txt"})
+	v.Find(Finding{Judge: Scenarios, Rule: quirkRule, Scenario: "sync-parks"})
 	for _, j := range v.judges() {
 		v.Finish(j)
 	}
@@ -52,8 +52,9 @@ func embedded() *Verdict {
 func foreign() *Verdict {
 	v := New("0.1.0", "127.0.0.1:9092", "Kafka 4.3.1", 1)
 	v.Scenarios = &ScenarioCounts{}
-	v.Rules = &RuleCounts{Total: 97, Covered: 1}
+	v.Rules = &RuleCounts{Total: 97, Covered: 1, Uncovered: []string{}}
 	v.Case(Case{Judge: Scenarios, Name: "sync-parks", Took: time.Second})
+	v.Wavered("sync-parks", "- A: parked\n+ A: NONE")
 	v.Finish(Scenarios)
 	return v
 }
@@ -102,10 +103,10 @@ func TestJSONFields(t *testing.T) {
 	promised := map[string][]string{
 		"": {
 			"format", "muster", "target", "compared_with", "verdict", "seed", "duration_s", "scenarios", "rules", "exploration", "random", "linearizability",
-			"failures", "differences", "known", "skipped", "reasons", "warnings",
+			"failures", "differences", "known", "skipped", "unsteady", "reasons", "warnings",
 		},
 		"scenarios":       {"run", "passed", "failed", "skipped"},
-		"rules":           {"total", "covered"},
+		"rules":           {"total", "covered", "uncovered"},
 		"exploration":     {"states", "transitions", "complete"},
 		"random":          {"sequences", "steps"},
 		"linearizability": {"histories", "operations", "illegal", "unknown"},
@@ -209,7 +210,7 @@ func TestKnown(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	known, err := ReadKnown(path)
+	known, err := ReadKnown(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,11 +235,24 @@ func TestKnownRefuses(t *testing.T) {
 	if err := os.WriteFile(path, []byte("# fine\n\nscenarios join.new.rebalances\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadKnown(path); err == nil || !strings.Contains(err.Error(), "known.txt:3:") {
+	if _, err := ReadKnown(path, nil); err == nil || !strings.Contains(err.Error(), "known.txt:3:") {
 		t.Errorf("error %v, want one that names line 3", err)
 	}
-	if _, err := ReadKnown(path + ".none"); err == nil || !strings.Contains(err.Error(), "--write-known") {
+	if _, err := ReadKnown(path+".none", nil); err == nil || !strings.Contains(err.Error(), "--write-known") {
 		t.Errorf("error %v, want one that says how to make a list", err)
+	}
+}
+
+// Where the reference coordinator and the specification part, one of them is wrong: no class excuses that.
+func TestJudgesOfTheReferenceAlwaysFail(t *testing.T) {
+	for _, j := range []Judge{Random, Linearizability, Exploration} {
+		for _, rule := range []string{compatRule, quirkRule, ""} {
+			v := New("0.1.0", "impl", "", 1)
+			v.Find(Finding{Judge: j, Rule: rule})
+			if closed(v, false, nil); v.Result != Fail || len(v.Differences) != 0 {
+				t.Errorf("%s, rule %q: %s, %d differences", j, rule, v.Result, len(v.Differences))
+			}
+		}
 	}
 }
 
@@ -254,8 +268,65 @@ func TestJUnitCounts(t *testing.T) {
 	if err := xml.Unmarshal(b.Bytes(), &read); err != nil {
 		t.Fatal(err)
 	}
-	// Eight named cases, one for the walk that found the quirk, one for the history, one for the doubt.
-	if got := [4]int{read.Tests, read.Failures, read.Errors, read.Skipped}; got != [4]int{10, 2, 1, 1} {
+	// Seven named cases, one for the history, one for the doubt.
+	if got := [4]int{read.Tests, read.Failures, read.Errors, read.Skipped}; got != [4]int{9, 2, 1, 1} {
 		t.Errorf("tests, failures, errors, skipped are %v", got)
+	}
+}
+
+// A name that does not exist would look like a failure that is gone.
+func TestKnownRefusesNames(t *testing.T) {
+	for line, want := range map[string]string{
+		"scenario join.new.rebalances sync-parks":   `no judge is called "scenario"`,
+		"scenarios join.new.rebalance sync-parks":   `no rule is called "join.new.rebalance"`,
+		"scenarios join.new.rebalances sync-park":   `no scenario is called "sync-park"`,
+		"scenarios join.new.rebalances sync-parks":  "",
+		"scenarios join.new.rebalances *":           "",
+		"linearizability - *":                       "",
+		"random no.such.rule *":                     `no rule is called "no.such.rule"`,
+		"exploration join.new.rebalances no-such-s": `no scenario is called`,
+	} {
+		path := filepath.Join(t.TempDir(), "known.txt")
+		if err := os.WriteFile(path, []byte("# fine\n"+line+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadKnown(path, []string{"sync-parks"})
+		if want == "" {
+			if err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "known.txt:2:") {
+			t.Errorf("%q: error %v, want line 2 and %s", line, err, want)
+		}
+	}
+}
+
+func TestCover(t *testing.T) {
+	v := foreign()
+	v.Cover([]string{"a", "b", "c"}, []string{"b", "not.a.rule"})
+	if v.Rules.Total != 3 || v.Rules.Covered != 1 || strings.Join(v.Rules.Uncovered, " ") != "a c" {
+		t.Errorf("rules %+v", *v.Rules)
+	}
+	var b bytes.Buffer
+	if err := closed(v, false, nil).WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "rules not put to the test: a, c") || strings.Contains(b.String(), "seed") {
+		t.Errorf("want the rules that were not put to the test, and no seed, as nothing was random:\n%s", b.String())
+	}
+}
+
+// The time of a suite is that of its judge, not the sum of cases that ran side by side.
+func TestJUnitWallTime(t *testing.T) {
+	v := foreign()
+	v.Took(Scenarios, 250*time.Millisecond)
+	var b bytes.Buffer
+	if err := closed(v, false, nil).WriteJUnit(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), `name="scenarios"`) || !strings.Contains(b.String(), `time="0.250"`) {
+		t.Errorf("no suite of 0.250 s:\n%s", b.String())
 	}
 }

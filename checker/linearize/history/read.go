@@ -3,13 +3,15 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
+
+	"github.com/muster-kafka/muster/internal/input"
 )
 
 // Problem is something wrong with a recorded history: where, and what. Line is 0 where it concerns no line.
@@ -31,9 +33,9 @@ var ErrNoHistory = errors.New("not a history")
 // maxLine bounds one line, and so memory: a Kafka request is at most 100 MiB, ours are below a few KiB.
 const maxLine = 16 << 20
 
-// ReadFile reads a history from a file; see Read.
-func ReadFile(path string) (*History, []Problem, error) {
-	f, err := os.Open(path)
+// ReadFile reads a history from a file, as long as the context lasts; see Read.
+func ReadFile(ctx context.Context, path string) (*History, []Problem, error) {
+	f, err := input.Open(ctx, path, input.History)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,9 +49,9 @@ func ReadFile(path string) (*History, []Problem, error) {
 // A call that is missing may have been about any group, so all groups are cut. Its instant is known: ids follow the order of calls.
 func Read(r io.Reader) (*History, []Problem, error) {
 	p := parser{seen: map[int64]seen{}, cut: math.MaxInt64}
-	input := bufio.NewReaderSize(r, 64<<10)
+	source := bufio.NewReaderSize(r, 64<<10)
 	for {
-		text, err := readLine(input)
+		text, err := readLine(source)
 		if len(text) > 0 {
 			p.number++
 			if fatal := p.line(text, errors.Is(err, io.EOF)); fatal != nil {

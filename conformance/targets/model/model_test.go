@@ -183,6 +183,10 @@ func TestNames(t *testing.T) {
 		{"model:2.8.0", "", "older than"},
 		{"model:", "", "is called"},
 		{"model:new", "", "form"},
+		{"model:3.10.0", "", "2.8.1 to 4.4"},
+		{"model:4.5.0", "", "2.8.1 to 4.4"},
+		{"model:9.9.9", "", "2.8.1 to 4.4"},
+		{"model:4.4.7", "4.4.7", ""},
 		{"kafka", "", "is called"},
 	} {
 		tg, err := model.New(model.Options{Name: c.name}, nil)

@@ -21,6 +21,11 @@ const (
 // oldest is the first release whose classic protocol the model describes (the sync timer came with it).
 var oldest = release{2, 8, 1}
 
+const newestMajor = 4
+
+// last is the last minor release of each major one that the model describes. Of a release that is yet to come nothing is known.
+var last = map[int]int{2: 8, 3: 9, 4: 4}
+
 type release [3]int
 
 func parseRelease(s string) (r release, err error) {
@@ -35,6 +40,9 @@ func parseRelease(s string) (r release, err error) {
 	}
 	if !r.atLeast(oldest) {
 		return r, fmt.Errorf("release %s is older than %d.%d.%d, the first that the model describes", s, oldest[0], oldest[1], oldest[2])
+	}
+	if minor, ok := last[r[0]]; !ok || r[1] > minor {
+		return r, fmt.Errorf("release %s is none that the model describes: it knows %d.%d.%d to %d.%d", s, oldest[0], oldest[1], oldest[2], newestMajor, last[newestMajor])
 	}
 	return r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,17 +18,21 @@ import (
 )
 
 // ErrPrefix refuses to remove what no run of ours has made.
-var ErrPrefix = errors.New("a prefix must begin with " + PrefixMark + " and name the run as it was printed: muster-0123abcd-")
+var ErrPrefix = errors.New("a prefix must name one run, as it was printed: " + PrefixMark + ", at least 4 hex digits and a dash, as in muster-0123abcd-")
 
-// Removed tells what a clean-up has removed.
+// onePrefix is what the prefix of one run begins with. Less would take what other runs are at work with.
+var onePrefix = regexp.MustCompile("^" + PrefixMark + "[0-9a-f]{4,}-")
+
+// Removed tells what a clean-up has removed, or would remove.
 type Removed struct {
 	Groups, Topics []string
 }
 
-// Cleanup removes the groups and topics whose names begin with the prefix, which must itself begin with "muster-". Members that are
-// still in such a group are made to leave. Of opts it uses Addr, TLS, SASL and Timeout.
+// Cleanup removes the groups and topics whose names begin with the prefix, which must be that of one run: "muster-", at least four hex
+// digits, "-". Members that are still in such a group are made to leave. Of opts it uses Addr, TLS, SASL, Timeout and LookOnly: with that
+// it only says what it would remove.
 func Cleanup(ctx context.Context, opts Options, prefix string) (Removed, error) {
-	if !strings.HasPrefix(prefix, PrefixMark) {
+	if !onePrefix.MatchString(prefix) {
 		return Removed{}, fmt.Errorf("%w (given: %q)", ErrPrefix, prefix)
 	}
 	if opts.Timeout <= 0 {
@@ -57,16 +62,18 @@ func Cleanup(ctx context.Context, opts Options, prefix string) (Removed, error) 
 
 	var out Removed
 	groups, gerr := listGroups(ctx, t.admin, prefix)
+	if gerr == nil && !opts.LookOnly {
+		gerr = t.removeGroups(ctx, groups)
+	}
 	if gerr == nil {
-		if gerr = t.removeGroups(ctx, groups); gerr == nil {
-			out.Groups = groups
-		}
+		out.Groups = groups
 	}
 	topics, terr := listTopics(ctx, t.admin, prefix)
+	if terr == nil && !opts.LookOnly {
+		terr = removeTopics(ctx, t.admin, topics)
+	}
 	if terr == nil {
-		if terr = removeTopics(ctx, t.admin, topics); terr == nil {
-			out.Topics = topics
-		}
+		out.Topics = topics
 	}
 	return out, errors.Join(gerr, terr)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -35,9 +36,9 @@ func (t *Target) probe(ctx context.Context) error {
 	if err := t.openAdmin(); err != nil {
 		return err
 	}
-	node, err := c.findCoordinator(ctx, t.caps.Prefix+"probe")
+	node, err := t.probeCoordinator(ctx, &c)
 	if err != nil {
-		return authError("FindCoordinator", err)
+		return err
 	}
 	if err := t.probeRoundTrip(ctx, &c); err != nil {
 		return err
@@ -47,6 +48,50 @@ func (t *Target) probe(ctx context.Context) error {
 	}
 	t.setTimes()
 	return nil
+}
+
+// probeCoordinator is the node whose settings count: the coordinator of a group of ours. FindCoordinator lets a broker create the offsets
+// topic, so who only looks takes any broker.
+func (t *Target) probeCoordinator(ctx context.Context, c *control) (int32, error) {
+	if t.opts.LookOnly {
+		return t.anyNode(), nil
+	}
+	node, err := c.findCoordinator(ctx, t.caps.Prefix+"probe")
+	switch {
+	case kerr.IsRetriable(err):
+		return 0, fmt.Errorf("FindCoordinator: %w; the broker may still be starting, or __consumer_offsets has no leader: wait and run again", err)
+	case hopeless(ctx, err):
+		return 0, authError("FindCoordinator", err)
+	case err != nil:
+		t.doubt("FindCoordinator: %v; groups are looked for at %s", err, t.opts.Addr)
+		return t.anyNode(), nil
+	case node == seedNode:
+		return t.anyNode(), nil
+	}
+	return node, nil
+}
+
+// anyNode is some broker of the cluster.
+func (t *Target) anyNode() int32 {
+	nodes := slices.Sorted(maps.Keys(t.table.brokers))
+	if len(nodes) == 0 {
+		return 0
+	}
+	return nodes[0]
+}
+
+// hopeless says whether an error is about reaching the broker or being let in, or will pass: then there is nothing to judge. Any other wrong
+// answer is for the judges.
+func hopeless(ctx context.Context, err error) bool {
+	for _, kind := range []error{
+		ErrUnreachable, ErrAuth, ErrNotKafka, target.ErrClosed,
+		kerr.ClusterAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.SaslAuthenticationFailed,
+	} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return ctx.Err() != nil || kerr.IsRetriable(err)
 }
 
 // setTimes derives how scenarios are timed there; see the package's comment.

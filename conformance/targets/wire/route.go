@@ -93,12 +93,7 @@ func (c *control) findCoordinator(ctx context.Context, group string) (int32, err
 	for {
 		node, addr, err := c.findOnce(ctx, group)
 		if err == nil {
-			c.target.table.mu.Lock()
-			if _, ok := c.target.table.brokers[node]; !ok {
-				c.target.table.brokers[node] = addr
-			}
-			c.target.table.mu.Unlock()
-			return node, nil
+			return c.target.known(node, addr), nil
 		}
 		if !kerr.IsRetriable(err) {
 			return 0, err
@@ -109,6 +104,22 @@ func (c *control) findCoordinator(ctx context.Context, group string) (int32, err
 		case <-tick.C:
 		}
 	}
+}
+
+// known is the node as requests can be sent to it. One that Metadata does not list is no broker of the cluster: groups then go to the
+// address given, where it shows who coordinates them.
+func (t *Target) known(node int32, addr string) int32 {
+	t.table.mu.Lock()
+	_, ok := t.table.brokers[node]
+	if !ok && t.found.Brokers == 0 { // there is no Metadata
+		t.table.brokers[node], ok = addr, true
+	}
+	t.table.mu.Unlock()
+	if ok {
+		return node
+	}
+	t.doubt("FindCoordinator names node %d at %s, which Metadata does not list; groups are looked for at %s", node, addr, t.opts.Addr)
+	return seedNode
 }
 
 func (c *control) findOnce(ctx context.Context, group string) (node int32, addr string, err error) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -22,7 +23,7 @@ type Findings struct {
 // Setting is one broker setting as found.
 type Setting struct {
 	Name, Value string
-	How         string // "described" by the broker, "measured" or "assumed"
+	How         string // "described" by the broker, "measured" by joining groups, or "assumed"
 }
 
 const (
@@ -41,19 +42,31 @@ func (t *Target) probeSettings(ctx context.Context, node int32) error {
 		key     string
 		measure func(context.Context) (time.Duration, error)
 		into    *time.Duration
+		kafkas  time.Duration // Kafka's default
 	}{
-		{minSessionKey, m.minSession, &t.caps.MinSession},
-		{maxSessionKey, m.maxSession, &t.caps.MaxSession},
-		{initialKey, m.initialDelay, &t.caps.InitialDelay},
+		{minSessionKey, m.minSession, &t.caps.MinSession, 6 * time.Second},
+		{maxSessionKey, m.maxSession, &t.caps.MaxSession, 30 * time.Minute},
+		{initialKey, m.initialDelay, &t.caps.InitialDelay, 3 * time.Second},
 	} {
 		if ms, err := strconv.ParseInt(told[s.key], 10, 64); err == nil && ms >= 0 {
 			*s.into = time.Duration(ms) * time.Millisecond
 			t.found.Settings = append(t.found.Settings, Setting{s.key, told[s.key], "described"})
 			continue
 		}
+		if t.opts.LookOnly {
+			*s.into = s.kafkas
+			t.found.Settings = append(t.found.Settings, Setting{s.key, strconv.FormatInt(s.kafkas.Milliseconds(), 10), "assumed"})
+			continue
+		}
 		d, err := s.measure(ctx)
+		if err != nil && !hopeless(ctx, err) {
+			t.doubt("measuring %s, which the broker does not tell: %v; Kafka's default is assumed", s.key, err)
+			*s.into = s.kafkas
+			t.found.Settings = append(t.found.Settings, Setting{s.key, strconv.FormatInt(s.kafkas.Milliseconds(), 10), "assumed"})
+			continue
+		}
 		if err != nil {
-			return fmt.Errorf("measuring %s, which the broker does not tell: %w", s.key, err)
+			return fmt.Errorf("measuring %s, which the broker does not tell: %w; wait until it serves groups and run again, or let it answer DescribeConfigs", s.key, err)
 		}
 		*s.into = d
 		t.found.Settings = append(t.found.Settings, Setting{s.key, strconv.FormatInt(d.Milliseconds(), 10), "measured"})
@@ -64,7 +77,8 @@ func (t *Target) probeSettings(ctx context.Context, node int32) error {
 	return nil
 }
 
-// describeSettings is empty where the broker has no DescribeConfigs, or does not let us ask.
+// describeSettings is empty where the broker has no DescribeConfigs, or does not let us ask. A broker that is busy with something else
+// is asked again, for the time that one step may take.
 func (t *Target) describeSettings(ctx context.Context, node int32) map[string]string {
 	told := map[string]string{}
 	if _, ok := t.caps.Versions[kmsg.DescribeConfigs.Int16()]; !ok {
@@ -72,21 +86,38 @@ func (t *Target) describeSettings(ctx context.Context, node int32) map[string]st
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.opts.Timeout)
 	defer cancel()
-	all, err := kadm.NewClient(t.admin).DescribeBrokerConfigs(ctx, node)
-	if err != nil {
-		return told
-	}
-	for _, resource := range all {
-		if resource.Err != nil {
-			continue
-		}
-		for _, c := range resource.Configs {
-			if c.Value != nil {
-				told[c.Key] = *c.Value
+	for {
+		all, err := kadm.NewClient(t.admin).DescribeBrokerConfigs(ctx, node)
+		for _, resource := range all {
+			if resource.Err != nil {
+				err = errors.Join(err, resource.Err)
+				continue
+			}
+			for _, c := range resource.Configs {
+				if c.Value != nil {
+					told[c.Key] = *c.Value
+				}
 			}
 		}
+		if len(told) > 0 || !kerr.IsRetriable(err) || !pause(ctx) {
+			return told
+		}
 	}
-	return told
+}
+
+// retryEvery is how long the probe waits before it asks again.
+const retryEvery = 100 * time.Millisecond
+
+// pause waits before the next try. It says no if there is no time for one.
+func pause(ctx context.Context) bool {
+	timer := time.NewTimer(retryEvery)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }
 
 // measurer finds settings out by joining groups.
@@ -102,8 +133,25 @@ func (m *measurer) clean() {
 	_ = m.target.removeGroups(ctx, m.groups)
 }
 
-// join lets a new member join a new group and leaves it again. It returns the error of the JoinGroup and how long the whole took.
+// join lets a new member join a new group and leaves it again. It returns the error of the JoinGroup and how long the whole took. A refusal
+// that passes (NOT_COORDINATOR, COORDINATOR_NOT_AVAILABLE, COORDINATOR_LOAD_IN_PROGRESS) says nothing of the settings: it is asked again,
+// with another group, for the time that one step may take.
 func (m *measurer) join(ctx context.Context, session time.Duration) (error, time.Duration, error) {
+	until, cancel := context.WithTimeout(ctx, m.target.opts.Timeout)
+	defer cancel()
+	for {
+		refused, took, err := m.once(ctx, session)
+		if !kerr.IsRetriable(refused) {
+			return refused, took, err
+		}
+		if !pause(until) {
+			return refused, took, fmt.Errorf("JoinGroup still answers %w after %v", refused, m.target.opts.Timeout)
+		}
+	}
+}
+
+// once is one try of join.
+func (m *measurer) once(ctx context.Context, session time.Duration) (error, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.target.opts.Timeout+joinPatience)
 	defer cancel()
 	c, err := m.target.Dial(ctx, "muster-probe")

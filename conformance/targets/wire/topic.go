@@ -16,13 +16,19 @@ const scenarioTopic = "t"
 
 const topicPartitions = 2
 
-// prepareTopic creates the run's topic, or takes the one that was given, and waits until the coordinator knows it.
+// prepareTopic creates the run's topic, or takes the one that was given, and waits until the coordinator knows it. Where none can be created
+// the run has no topic, and scenarios that need one are skipped.
 func (t *Target) prepareTopic(ctx context.Context) error {
 	name := t.opts.Topic
 	if name == "" {
 		name = t.caps.Prefix + scenarioTopic
-		if err := t.createTopic(ctx, name); err != nil {
+		err := t.createTopic(ctx, name)
+		switch {
+		case err != nil && (ctx.Err() != nil || !t.reachable(ctx)):
 			return err
+		case err != nil:
+			t.doubt("%v", err)
+			return nil
 		}
 	}
 	t.caps.Topics = map[string]string{scenarioTopic: name}
@@ -52,12 +58,14 @@ func (t *Target) createTopic(ctx context.Context, name string) error {
 }
 
 // awaitTopic commits an offset to both partitions until that is answered NONE: the coordinator learns of a topic some 250 ms after
-// Metadata shows it, and a scenario that commits before would see UNKNOWN_TOPIC_OR_PARTITION.
+// Metadata shows it, and a scenario that commits before would see UNKNOWN_TOPIC_OR_PARTITION. A wrong answer does not end the run: the
+// topic is there, and the scenarios judge what OffsetCommit does with it.
 func (t *Target) awaitTopic(ctx context.Context, name string) error {
 	req := kmsg.NewPtrOffsetCommitRequest()
 	if _, ok := t.caps.Versions[req.Key()]; !ok {
 		return nil // no scenario can commit either
 	}
+	parent := ctx
 	ctx, cancel := context.WithTimeout(ctx, t.opts.Timeout)
 	defer cancel()
 	c, err := t.Dial(ctx, "muster-probe")
@@ -77,30 +85,68 @@ func (t *Target) awaitTopic(ctx context.Context, name string) error {
 	req.Topics = append(req.Topics, rt)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	var last error // that waiting may cure
 	for {
 		call := c.Send(req, t.pick(req, 9)) // version 10 names topics by id
 		select {
 		case <-call.Done():
 		case <-ctx.Done():
-			return fmt.Errorf("%w (no answer to OffsetCommit for it within %v)", ErrNoTopic, t.opts.Timeout)
+			return t.commitTimedOut(parent, name, last)
 		}
 		resp, err := call.Answer()
 		if err != nil {
-			return fmt.Errorf("committing an offset for the topic of the run: %w", err)
+			if !t.reachable(ctx) {
+				return fmt.Errorf("committing an offset for the topic of the run: %w", err)
+			}
+			t.doubt("OffsetCommit for the topic of the run: %v", err)
+			return nil
 		}
 		err = worst(resp.(*kmsg.OffsetCommitResponse))
 		if err == nil {
-			return t.removeGroups(ctx, []string{req.Group})
+			if err := t.removeGroups(ctx, []string{req.Group}); err != nil {
+				t.doubt("%v", err) // Close tries again
+			}
+			return nil
 		}
 		if !kerr.IsRetriable(err) {
-			return fmt.Errorf("%w (OffsetCommit for %s answers %w)", ErrNoTopic, name, err)
+			if hopeless(ctx, err) {
+				return fmt.Errorf("%w (OffsetCommit for %s answers %w)", ErrNoTopic, name, err)
+			}
+			t.doubt("OffsetCommit for the topic of the run: %v", err)
+			return nil
 		}
+		last = err
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w (OffsetCommit for %s still answers %w after %v)", ErrNoTopic, name, err, t.opts.Timeout)
+			return t.commitTimedOut(parent, name, last)
 		case <-tick.C:
 		}
 	}
+}
+
+// commitTimedOut decides what becomes of a run whose topic the coordinator has not taken an offset for in time; last is its last answer.
+// That it does not know a topic which is there is its own fault; a topic that was named on the command line may not be there.
+func (t *Target) commitTimedOut(ctx context.Context, name string, last error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case last == nil:
+		t.doubt("OffsetCommit for the topic of the run is not answered within %v", t.opts.Timeout)
+	case errors.Is(last, kerr.UnknownTopicOrPartition) && t.opts.Topic == "":
+		t.doubt("OffsetCommit for the topic of the run still answers %v after %v", last, t.opts.Timeout)
+	default:
+		return fmt.Errorf("%w (OffsetCommit for %s still answers %w after %v)", ErrNoTopic, name, last, t.opts.Timeout)
+	}
+	return nil
+}
+
+// reachable says whether the target still takes connections.
+func (t *Target) reachable(ctx context.Context) bool {
+	c, err := t.Dial(ctx, "muster-probe")
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
 }
 
 // worst is an error of the answer, one that waiting does not cure before others.

@@ -44,6 +44,10 @@ type Options struct {
 	// AllowWrites lets a run create groups and a topic on an address that is not on this machine.
 	AllowWrites bool
 
+	// LookOnly opens the target without writing: it joins no group, asks for no coordinator and creates no topic. What cannot be known
+	// so is assumed. The target is for looking at, not for judging, and needs no AllowWrites.
+	LookOnly bool
+
 	// Own says that the harness has started the target for itself: no caps apply.
 	Own bool
 
@@ -86,6 +90,7 @@ type Target struct {
 	mu     sync.Mutex
 	conns  map[*Conn]struct{}
 	groups map[string]struct{} // named in requests so far
+	doubts []string            // see Doubts
 	closed bool
 }
 
@@ -103,7 +108,7 @@ func Open(ctx context.Context, opts Options) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %q is no HOST:PORT (%v)", ErrUnreachable, opts.Addr, err)
 	}
-	if !opts.AllowWrites && !opts.Own && !loopback(ctx, host) {
+	if !opts.AllowWrites && !opts.Own && !opts.LookOnly && !loopback(ctx, host) {
 		return nil, fmt.Errorf("%w: %s", ErrWritesNotAllowed, opts.Addr)
 	}
 	t := &Target{
@@ -131,6 +136,9 @@ func (t *Target) open(ctx context.Context) error {
 	if err := t.probe(ctx); err != nil {
 		return err
 	}
+	if t.opts.LookOnly {
+		return nil
+	}
 	return t.prepareTopic(ctx)
 }
 
@@ -147,6 +155,22 @@ func (t *Target) Capabilities() target.Capabilities {
 
 // Findings tell how the capabilities were come by, for a person.
 func (t *Target) Findings() Findings { return t.found }
+
+// Doubts are answers that cannot be right and that the run went on without: what they show of the target is for judges to say, and what
+// was not found out for lack of them is for whoever reads the verdict.
+func (t *Target) Doubts() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.doubts)
+}
+
+func (t *Target) doubt(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !slices.Contains(t.doubts, text) {
+		t.doubts = append(t.doubts, text)
+	}
+}
 
 // Clock implements target.Target.
 func (t *Target) Clock() target.Clock { return wallClock{} }
@@ -176,6 +200,9 @@ func (t *Target) Close() error {
 		return nil
 	}
 	defer t.admin.Close()
+	if t.opts.LookOnly {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*t.opts.Timeout)
 	defer cancel()
 	if err := t.removeOurs(ctx); err != nil {

@@ -256,29 +256,37 @@ func TestRate(t *testing.T) {
 }
 
 func TestCleanup(t *testing.T) {
-	cluster := newFake(t, kfake.SeedTopics(1, "muster-theirs", "muster-00-t", "muster-01-t"))
+	cluster := newFake(t, kfake.SeedTopics(1, "muster-theirs", "muster-0000-t", "muster-0001-t"))
 	addr := cluster.ListenAddrs()[0]
 	tg := open(t, Options{Addr: addr, Own: true})
-	join(t, dial(t, tg, "A"), "muster-00-g")
-	join(t, dial(t, tg, "A"), "muster-01-g")
+	join(t, dial(t, tg, "A"), "muster-0000-g")
+	join(t, dial(t, tg, "A"), "muster-0001-g")
 	ctx := context.Background()
-	for _, bad := range []string{"", "mus", "theirs", "*"} {
+	for _, bad := range []string{"", "mus", "theirs", "*", "muster-", "muster-0", "muster-000-", "muster-0000", "muster-theirs", "muster-theirs-"} {
 		if _, err := Cleanup(ctx, Options{Addr: addr}, bad); !errors.Is(err, ErrPrefix) {
 			t.Errorf("prefix %q: error %v", bad, err)
 		}
 	}
-	got, err := Cleanup(ctx, Options{Addr: addr}, "muster-00-")
+	before, beforeTopics := names(t, addr, "")
+	would, err := Cleanup(ctx, Options{Addr: addr, LookOnly: true}, "muster-0000-")
+	if after, afterTopics := names(t, addr, ""); err != nil || !slices.Equal(before, after) || !slices.Equal(beforeTopics, afterTopics) {
+		t.Errorf("a look changed groups %q and topics %q to %q and %q, error %v", before, beforeTopics, after, afterTopics, err)
+	}
+	got, err := Cleanup(ctx, Options{Addr: addr}, "muster-0000-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.Groups, []string{"muster-00-g"}) || !slices.Equal(got.Topics, []string{"muster-00-t"}) {
+	if !slices.Equal(got.Groups, []string{"muster-0000-g"}) || !slices.Equal(got.Topics, []string{"muster-0000-t"}) {
 		t.Errorf("removed %+v", got)
 	}
+	if !slices.Equal(would.Groups, got.Groups) || !slices.Equal(would.Topics, got.Topics) {
+		t.Errorf("a look promised %+v, and %+v was removed", would, got)
+	}
 	groups, topics := names(t, addr, "muster-0")
-	if !slices.Contains(groups, "muster-01-g") || slices.Contains(groups, "muster-00-g") || !slices.Contains(topics, "muster-01-t") || slices.Contains(topics, "muster-00-t") {
+	if !slices.Contains(groups, "muster-0001-g") || slices.Contains(groups, "muster-0000-g") || !slices.Contains(topics, "muster-0001-t") || slices.Contains(topics, "muster-0000-t") {
 		t.Errorf("left are groups %q and topics %q", groups, topics)
 	}
-	if again, err := Cleanup(ctx, Options{Addr: addr}, "muster-00-"); err != nil || len(again.Groups)+len(again.Topics) != 0 {
+	if again, err := Cleanup(ctx, Options{Addr: addr}, "muster-0000-"); err != nil || len(again.Groups)+len(again.Topics) != 0 {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
 }
@@ -301,8 +309,8 @@ func TestOwnTopic(t *testing.T) {
 		t.Error("the topic is gone")
 	}
 	for _, bad := range []string{"small", "missing"} {
-		if _, err := Open(context.Background(), Options{Addr: addr, Topic: bad, Timeout: 300 * time.Millisecond}); !errors.Is(err, ErrNoTopic) {
-			t.Errorf("topic %s: error %v, want %v", bad, err, ErrNoTopic)
+		if tg, err := Open(context.Background(), Options{Addr: addr, Topic: bad, Timeout: 300 * time.Millisecond}); !errors.Is(err, ErrNoTopic) {
+			t.Errorf("topic %s: error %v, want %v; doubts %q", bad, err, ErrNoTopic, tg.Doubts())
 		}
 	}
 }
@@ -323,5 +331,114 @@ func TestCloseWhenGone(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "muster cleanup "+tg.opts.Addr+" --prefix "+tg.caps.Prefix) {
 		t.Errorf("error %v, want the command that cleans up", err)
+	}
+}
+
+// TestLookOnly looks at a cluster: it must find what the broker tells, assume the rest, and send nothing that leaves a trace.
+func TestLookOnly(t *testing.T) {
+	for name, told := range map[string]bool{"told": true, "not told": false} {
+		t.Run(name, func(t *testing.T) {
+			cluster := newFake(t)
+			if !told {
+				cluster.ControlKey(kmsg.DescribeConfigs.Int16(), func(req kmsg.Request) (kmsg.Response, error, bool) {
+					cluster.KeepControl()
+					return req.ResponseKind(), nil, true
+				})
+			}
+			cluster.Control(func(req kmsg.Request) (kmsg.Response, error, bool) {
+				cluster.KeepControl()
+				switch kmsg.Key(req.Key()) {
+				case kmsg.ApiVersions, kmsg.Metadata, kmsg.DescribeConfigs:
+				default:
+					t.Errorf("%s was sent", kmsg.NameForKey(req.Key()))
+				}
+				return nil, nil, false
+			})
+			tg := open(t, Options{Addr: cluster.ListenAddrs()[0], LookOnly: true})
+			how := map[string]string{}
+			for _, s := range tg.Findings().Settings {
+				how[s.Name] = s.Value + " " + s.How
+			}
+			want := "10 described"
+			if !told {
+				want = "6000 assumed"
+			}
+			if how[minSessionKey] != want {
+				t.Errorf("settings %v, want %s=%s", how, minSessionKey, want)
+			}
+		})
+	}
+}
+
+// TestBusyBroker has a broker that is not ready yet for a while.
+func TestBusyBroker(t *testing.T) {
+	cluster := newFake(t, kfake.BrokerConfigs(map[string]string{"group.min.session.timeout.ms": "750"}))
+	refusals := map[int16]int{kmsg.JoinGroup.Int16(): 6, kmsg.DescribeConfigs.Int16(): 1 << 30}
+	cluster.Control(func(req kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if refusals[req.Key()] == 0 {
+			return nil, nil, false
+		}
+		refusals[req.Key()]--
+		switch r := req.ResponseKind().(type) {
+		case *kmsg.JoinGroupResponse:
+			codes := []int16{kerr.NotCoordinator.Code, kerr.CoordinatorNotAvailable.Code, kerr.CoordinatorLoadInProgress.Code}
+			r.ErrorCode = codes[refusals[req.Key()]%3]
+			return r, nil, true
+		case *kmsg.DescribeConfigsResponse:
+			for _, of := range req.(*kmsg.DescribeConfigsRequest).Resources {
+				r.Resources = append(r.Resources, kmsg.DescribeConfigsResponseResource{ErrorCode: kerr.ClusterAuthorizationFailed.Code, ResourceType: of.ResourceType, ResourceName: of.ResourceName})
+			}
+			return r, nil, true
+		}
+		return nil, nil, false
+	})
+	tg := open(t, Options{Addr: cluster.ListenAddrs()[0], Rate: 1000})
+	if got := tg.Capabilities().MinSession; got < 750*time.Millisecond || got > 775*time.Millisecond {
+		t.Errorf("a smallest session of %v was measured, want 750 ms or a little more: a refusal that passes was taken for an answer about the timeout", got)
+	}
+}
+
+// TestBusyForGood has a coordinator that never gets ready: the probe must give up, and say what to do.
+func TestBusyForGood(t *testing.T) {
+	cluster := newFake(t)
+	cluster.Control(func(req kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		switch r := req.ResponseKind().(type) {
+		case *kmsg.JoinGroupResponse:
+			r.ErrorCode = kerr.CoordinatorLoadInProgress.Code
+			return r, nil, true
+		case *kmsg.DescribeConfigsResponse:
+			return r, nil, true
+		}
+		return nil, nil, false
+	})
+	_, err := Open(t.Context(), Options{Addr: cluster.ListenAddrs()[0], Rate: 1000, Timeout: 400 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "still answers COORDINATOR_LOAD_IN_PROGRESS") || !strings.Contains(err.Error(), "run again") {
+		t.Errorf("error %v, want one that names the answer and what to do", err)
+	}
+}
+
+// TestDescribedLate has a broker whose first DescribeConfigs fails.
+func TestDescribedLate(t *testing.T) {
+	cluster := newFake(t)
+	left := 2
+	cluster.ControlKey(kmsg.DescribeConfigs.Int16(), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if left == 0 {
+			return nil, nil, false
+		}
+		left--
+		resp := req.ResponseKind().(*kmsg.DescribeConfigsResponse)
+		for _, of := range req.(*kmsg.DescribeConfigsRequest).Resources {
+			resp.Resources = append(resp.Resources, kmsg.DescribeConfigsResponseResource{ErrorCode: kerr.RequestTimedOut.Code, ResourceType: of.ResourceType, ResourceName: of.ResourceName})
+		}
+		return resp, nil, true
+	})
+	tg := open(t, Options{Addr: cluster.ListenAddrs()[0]})
+	for _, s := range tg.Findings().Settings {
+		if s.Name == minSessionKey && s.How != "described" {
+			t.Errorf("%+v, want it described", s)
+		}
 	}
 }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/internal/verdict"
+)
+
+// A scenario that fails and then passes passes, but not in silence.
+func TestUnsteadyScenariosAreTold(t *testing.T) {
+	v := verdict.New(version, "127.0.0.1:9092", "", 1)
+	v.Scenarios = &verdict.ScenarioCounts{}
+	w := &scenarioWatch{judge: &scenarioJudge{}}
+	w.tell(v, conformance.Result{Scenario: "session-expires", Status: conformance.Pass, Unsteady: &conformance.Failure{Text: "- A: NONE\n+ A: UNKNOWN_MEMBER_ID\n"}})
+	v.Finish(verdict.Scenarios)
+	v.Close(false, nil, time.Second)
+	var table, asJSON bytes.Buffer
+	if err := v.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.WriteJSON(&asJSON); err != nil {
+		t.Fatal(err)
+	}
+	if v.Result != verdict.Pass || !strings.Contains(table.String(), "session-expires failed at first") || !strings.Contains(table.String(), "+ A: UNKNOWN_MEMBER_ID") {
+		t.Errorf("table:\n%s", table.String())
+	}
+	if !strings.Contains(asJSON.String(), `"unsteady": [`) || !strings.Contains(asJSON.String(), `"text": "- A: NONE\n+ A: UNKNOWN_MEMBER_ID\n"`) {
+		t.Errorf("JSON:\n%s", asJSON.String())
+	}
+}

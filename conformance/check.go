@@ -1,0 +1,165 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// profileNames are the broker settings that "# profile:" may ask for; docs/scenarios.md says what they are. A target that has not those of a
+// scenario skips it.
+var profileNames = []string{"default", "delay", "restart", "retention", "size"}
+
+// ownFile is where the scenario was read, empty for one that comes with Muster.
+func (s *Scenario) ownFile() string {
+	if s.BuiltIn {
+		return ""
+	}
+	return s.Path
+}
+
+// About is the first sentence of the scenario's prose: what it shows.
+func (s *Scenario) About() string {
+	var prose []string
+	for _, l := range s.File.Header {
+		if l = strings.TrimSpace(strings.TrimPrefix(l, "#")); l == "" || isField(l) {
+			break
+		}
+		prose = append(prose, l)
+	}
+	text := strings.Join(prose, " ")
+	if first, _, more := strings.Cut(text, ". "); more {
+		return first + "."
+	}
+	return text
+}
+
+func isField(line string) bool {
+	key, _, ok := strings.Cut(line, ":")
+	return ok && slices.Contains([]string{"rule", "profile", "slow", "requires"}, key)
+}
+
+// Cites reports whether the scenario, or a block of it, is about the rule.
+func (s *Scenario) Cites(rule string) bool {
+	if slices.Contains(s.File.Rules, rule) {
+		return true
+	}
+	return slices.ContainsFunc(s.File.Blocks, func(b *script.Block) bool { return slices.Contains(b.Rules, rule) })
+}
+
+// checkFields looks at the rules and the profile that comment lines name: a slip in a rule's id would change the class of a failure.
+func checkFields(file string, src []byte) error {
+	for i, l := range strings.Split(string(src), "\n") {
+		l = strings.TrimRight(l, " \t\r")
+		if ids, ok := strings.CutPrefix(l, "# rule:"); ok {
+			for _, id := range strings.FieldsFunc(ids, func(r rune) bool { return r == ',' || r == ' ' }) {
+				if err := checkRule(file, i+1, id); err != nil {
+					return err
+				}
+			}
+		}
+		if name, ok := strings.CutPrefix(l, "# profile:"); ok && !slices.Contains(profileNames, strings.TrimSpace(name)) {
+			return &script.Error{File: file, Line: i + 1, What: fmt.Sprintf("no broker profile %q; there are: %s", strings.TrimSpace(name), strings.Join(profileNames, " "))}
+		}
+	}
+	return nil
+}
+
+// checkRules looks at the rules that expected texts name.
+func (s *Scenario) checkRules() error {
+	for _, b := range s.File.Blocks {
+		for _, v := range b.Variants {
+			if v.Contract != "" {
+				if err := checkRule(s.File.Name, v.Line, v.Contract); err != nil {
+					return err
+				}
+			}
+			for n, l := range v.Lines {
+				if l.Free == "" {
+					continue
+				}
+				if err := checkRule(s.File.Name, v.Line+1+n, l.Free); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func checkRule(file string, line int, id string) error {
+	if _, ok := classic.FindRule(id); ok {
+		return nil
+	}
+	what := fmt.Sprintf("no rule %q", id)
+	var ids []string
+	for _, r := range classic.Rules() {
+		ids = append(ids, r.ID)
+	}
+	if near := Nearest(id, ids); near != "" {
+		what += fmt.Sprintf("; do you mean %s?", near)
+	}
+	return &script.Error{File: file, Line: line, What: what + " (muster explain lists the rules)"}
+}
+
+// nearest is the one of the names that a key must be a slip of; empty without one. Short names are too like many others.
+func nearest(key string, names []string) string {
+	for _, n := range names {
+		if len(n) >= 4 && distance(key, n) <= len(n)/4 || len(n) >= 6 && distance(key, n) <= 2 {
+			return n
+		}
+	}
+	return ""
+}
+
+// Nearest is the name that is most like the given one, by its letters or by the words that it is made of; empty where none is like it.
+func Nearest(given string, names []string) string {
+	best, least := "", max(2, len(given)/4)+1
+	for _, n := range names {
+		if d := distance(given, n); d < least {
+			best, least = n, d
+		}
+	}
+	if best != "" {
+		return best
+	}
+	apart := func(r rune) bool { return r == '-' || r == '.' }
+	words := strings.FieldsFunc(given, apart)
+	most := 1 // a single word says little
+	for _, n := range names {
+		shared := 0
+		for _, w := range strings.FieldsFunc(n, apart) {
+			if slices.Contains(words, w) {
+				shared++
+			}
+		}
+		if shared > most {
+			best, most = n, shared
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be put in, left out or changed to make one word the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			changed := diagonal
+			if a[i-1] != b[j-1] {
+				changed++
+			}
+			diagonal = row[j]
+			row[j] = min(changed, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}
