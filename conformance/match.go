@@ -15,13 +15,7 @@ func candidates(b *script.Block, release string) []*script.Variant {
 	if release == Reference {
 		as = referenceRelease
 	}
-	best, narrow := &b.Variants[0], 0
-	for i := range b.Variants {
-		if n := b.Variants[i].When.Holds(as); n > narrow {
-			best, narrow = &b.Variants[i], n
-		}
-	}
-	out := []*script.Variant{best}
+	out := []*script.Variant{b.For(as)}
 	if release != "" && release != Reference {
 		return out
 	}

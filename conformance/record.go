@@ -43,7 +43,11 @@ func record(b *script.Block, release string, got []string) {
 	}
 	old := v.Lines
 	if release != script.BaseRelease && v.Base() {
-		minor := strings.Join(strings.SplitN(release, ".", 3)[:2], ".")
+		numbers, java, isJava := strings.Cut(release, "+")
+		minor := strings.Join(strings.SplitN(numbers, ".", 3)[:2], ".")
+		if isJava {
+			minor += "+" + java
+		}
 		when, err := script.ParseCond(minor)
 		if err != nil {
 			return // caps.Release was checked

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/conformance/target"
 )
 
 // sole is a right coordinator of groups with one member each, that pauses before each answer to JoinGroup and SyncGroup.
@@ -61,6 +64,18 @@ sync A
 A: NONE gen=2 leader=A protocol=range members=[A:x]
 A: NONE ""
 A: NONE ""
+
+join A
+describe
+----
+A: NONE gen=3 leader=A protocol=range members=[A:x]
+describe: CompletingRebalance members=[A]
+
+sync A
+describe
+----
+A: NONE ""
+describe: Stable members=[A]
 `
 
 // TestPauses holds that a right coordinator which answers late is not blamed, and at the first try.
@@ -164,6 +179,45 @@ func TestAStalledMachine(t *testing.T) {
 		return serve(f, x)
 	}
 	res := judged(t, newFake(h.serve), "join A range=x\njoin A\nsync A\n----\nA: MEMBER_ID_REQUIRED\nA: NONE gen=1 leader=A protocol=range members=[A:x]\nA: NONE \"\"\n")
+	if res.Status != Pass || res.Unsteady == nil || res.Unsteady.Missing != "" || n != 2 {
+		t.Errorf("%s after %d tries: %+v", res.Status, n, res.Unsteady)
+	}
+}
+
+// dozing is a fake on a machine that stands still for a while.
+type dozing struct {
+	*fake
+	now func() bool
+}
+
+type dozingClock struct {
+	*fakeClock
+	now func() bool
+}
+
+func (d dozing) Clock() target.Clock { return dozingClock{(*fakeClock)(d.fake), d.now} }
+
+func (c dozingClock) Await(ctx context.Context, call *target.Call, d time.Duration) bool {
+	if c.now() {
+		d += 2 * time.Second
+	}
+	return c.fakeClock.Await(ctx, call, d)
+}
+
+// TestOurOwnMachineStalls holds that an answer does not count as lost if the runner stood still while it waited.
+func TestOurOwnMachineStalls(t *testing.T) {
+	n := 0
+	h := sole(func(*exchange) time.Duration { return 0 })
+	serve := h.special
+	h.special = func(f *fake, x *exchange) bool {
+		if _, ok := x.req.(*kmsg.SyncGroupRequest); ok {
+			if n++; n == 1 {
+				return true
+			}
+		}
+		return serve(f, x)
+	}
+	res := judged(t, dozing{newFake(h.serve), func() bool { return n == 1 }}, "join A range=x\njoin A\nsync A\n----\nA: MEMBER_ID_REQUIRED\nA: NONE gen=1 leader=A protocol=range members=[A:x]\nA: NONE \"\"\n")
 	if res.Status != Pass || res.Unsteady == nil || res.Unsteady.Missing != "" || n != 2 {
 		t.Errorf("%s after %d tries: %+v", res.Status, n, res.Unsteady)
 	}

@@ -53,7 +53,7 @@ func (v *verb) check(c *script.Command) error {
 		if err := checkValue(c.Verb, a); err != nil {
 			return err
 		}
-		if err := checkOwn(c, a); false {
+		if err := checkOwn(c, a); err != nil {
 			return err
 		}
 	}

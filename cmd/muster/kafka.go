@@ -26,7 +26,8 @@ func kafkaStartCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start VERSION",
 		Short: "Run one Kafka broker until interrupted",
-		Long: "Start downloads the release if it is not in the cache, runs one broker on 127.0.0.1, prints its address and runs it until interrupted. " +
+		Long: "Start downloads the release if it is not in the cache (2.4.0 or later), runs one broker on 127.0.0.1, prints its address and runs it until interrupted. " +
+			"3.9.2+java is 3.9.2 with the Java coordinator switched on. " +
 			"Unless --plain is given, its settings make groups testable: no initial rebalance delay, sessions from 10 ms.",
 		Example: "  muster kafka start 4.3.1 --port 9092\n  muster kafka start 3.9.2 --plain --set offsets.topic.num.partitions=4",
 		Args:    cobra.ExactArgs(1),

@@ -103,7 +103,7 @@ func checkAddress(address string) error {
 var (
 	kafkaRelease = regexp.MustCompile(`^\d+\.\d+\.\d+(-rc\d+)?$`)
 	portNumber   = regexp.MustCompile(`^\d+$`)
-	threeNumbers = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+	threeNumbers = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(\+java)?$`)
 )
 
 // asRelease is the release of --as, empty without it.

@@ -65,6 +65,17 @@ func (v *Variant) Title() string {
 	return ""
 }
 
+// For returns the text that the release gives: of the conditions that hold the narrowest, else the base.
+func (b *Block) For(release string) *Variant {
+	best, narrow := &b.Variants[0], 0
+	for i := range b.Variants {
+		if n := b.Variants[i].When.Holds(release); n > narrow {
+			best, narrow = &b.Variants[i], n
+		}
+	}
+	return best
+}
+
 // Arg returns the value of the last argument with that key.
 func (c *Command) Arg(key string) (string, bool) {
 	for i := len(c.Args) - 1; i >= 0; i-- {

@@ -8,6 +8,9 @@ import (
 
 // Cond is a set of Kafka releases: "3.9", "<4.0", ">=4.4", "2.8..3.9", or several of them with commas between. A release is compared
 // by as many numbers as the condition names, so that "3.9" and "<=3.9" hold for 3.9.2. The zero Cond holds for none.
+//
+// "3.9.2+java" is 3.9.2 with the Java coordinator switched on. It is compared as 4.0.0, whose coordinator that is, but for
+// conditions that name it: "3.9+java" holds for it alone, and counts as narrower than any other.
 type Cond struct {
 	raw    string
 	ranges []relRange
@@ -16,6 +19,7 @@ type Cond struct {
 type relRange struct {
 	lo, hi         release // nil where open
 	loOpen, hiOpen bool    // the bound itself is not in the range
+	java           bool    // the condition names a release with the Java coordinator switched on
 }
 
 type release []int
@@ -62,11 +66,17 @@ func parseRange(s string) (relRange, error) {
 		r.loOpen = true
 		r.lo, err = bound(s[1:])
 	default:
+		s, r.java = strings.CutSuffix(s, withJava)
 		r.lo, err = bound(s)
 		r.hi = r.lo
 	}
 	return r, err
 }
+
+// withJava after a release says that its Java coordinator is switched on; javaSince is the first release that comes with it so.
+const withJava = "+java"
+
+var javaSince = release{4, 0, 0}
 
 func parseRelease(s string) (release, bool) {
 	parts := strings.Split(strings.TrimSpace(s), ".")
@@ -84,24 +94,37 @@ func parseRelease(s string) (release, bool) {
 	return rel, true
 }
 
-// IsRelease reports whether s is a release number, "4.3.1".
+// IsRelease reports whether s is a release number, "4.3.1" or "3.9.2+java".
 func IsRelease(s string) bool {
-	_, ok := parseRelease(s)
+	_, ok := parseRelease(strings.TrimSuffix(s, withJava))
 	return ok
 }
 
 // Holds says how narrowly the condition names the release: 0 not at all, and the larger the narrower.
 func (c Cond) Holds(rel string) int {
-	v, ok := parseRelease(rel)
+	number, java := strings.CutSuffix(rel, withJava)
+	v, ok := parseRelease(number)
 	if !ok {
 		return 0
 	}
 	best := 0
 	for _, r := range c.ranges {
-		best = max(best, r.holds(v))
+		switch {
+		case java && r.java:
+			if n := r.holds(v); n > 0 {
+				best = max(best, n+narrowest)
+			}
+		case java:
+			best = max(best, r.holds(javaSince))
+		case !r.java:
+			best = max(best, r.holds(v))
+		}
 	}
 	return best
 }
+
+// narrowest is more than holds ever returns.
+const narrowest = 10
 
 func (r relRange) holds(v release) int {
 	if r.lo != nil {

@@ -226,6 +226,13 @@ func TestCond(t *testing.T) {
 		{"<2.0, 4.3", "1.1.0", 1},
 		{"3.9", "stranger", 0},
 		{"3.9", "", 0},
+		{"<4.0", "3.9.2+java", 0},
+		{"4.0", "3.9.2+java", 4},
+		{"3.9", "3.9.2+java", 0},
+		{"3.9+java", "3.9.2", 0},
+		{"3.9+java", "3.9.2+java", 14},
+		{"<4.0, 3.9.2+java", "3.9.2+java", 15},
+		{"<4.0, 3.9+java", "3.8.1", 1},
 	}
 	for _, c := range cases {
 		cond, err := ParseCond(c.cond)
@@ -236,7 +243,7 @@ func TestCond(t *testing.T) {
 			t.Errorf("[%s] for %s: %d, want %d", c.cond, c.release, got, c.want)
 		}
 	}
-	for _, bad := range []string{"", "x", "4.", "<", "4.0..", "..4", "1.2.3.4.5", "-1", "99999999"} {
+	for _, bad := range []string{"", "x", "4.", "<", "4.0..", "..4", "1.2.3.4.5", "-1", "99999999", "+java", "<3.9+java"} {
 		if _, err := ParseCond(bad); err == nil {
 			t.Errorf("[%s] is a condition", bad)
 		}

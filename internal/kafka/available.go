@@ -3,6 +3,7 @@ package kafka
 import (
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Available says whether a broker of the release could be started here: there is Java, and the jars are in the cache or Maven can
@@ -22,6 +23,7 @@ func Available(version string) error {
 	if err != nil {
 		return err
 	}
+	version = strings.TrimSuffix(version, JavaCoordinator) // has the same jars
 	if version == "" {
 		version = "*"
 	}

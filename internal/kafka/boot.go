@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ports are the two that a node listens on: for clients, and for the controller.
+// ports are the two that a node listens on: for clients, and for the controller or, before 3.3, ZooKeeper.
 type ports struct{ client, controller int }
 
 // freePorts asks the kernel for free loopback ports. Another process may take them before the broker does: boot tries again.
@@ -52,7 +52,12 @@ func (b *Broker) boot(ctx context.Context) error {
 		}
 		b.ports = p
 		b.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(p.client))
-		if err := b.prepareStorage(ctx); err != nil {
+		if b.kind.zookeeper {
+			err = b.prepareZooKeeper()
+		} else {
+			err = b.prepareStorage(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		err = b.launch(ctx)
@@ -79,43 +84,61 @@ func (b *Broker) launch(ctx context.Context) error {
 	if err != nil {
 		return diskError("opening the broker's log", err)
 	}
+	removable := ""
+	if b.temp {
+		removable = b.dir
+	}
+	boot, cancel := context.WithTimeout(ctx, bootTimeout)
+	defer cancel()
+	if err = b.launchAll(boot, log, removable); err == nil {
+		return nil
+	}
+	b.endAll()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return b.bootError(err, start)
+}
+
+// launchAll starts the processes and waits until groups are served.
+func (b *Broker) launchAll(ctx context.Context, log *os.File, removable string) error {
+	if b.kind.zookeeper {
+		if err := b.startZooKeeper(ctx, log, removable); err != nil {
+			return err
+		}
+	}
 	b.archive = b.release.openArchive(b.java)
 	args, err := b.javaArgs()
 	if err != nil {
 		return err
 	}
-	removable := ""
-	if b.temp {
-		removable = b.dir
-	}
 	proc, err := startProcess(b.java.path, args, b.dir, log, removable)
 	if err != nil {
-		b.archive.finish(false)
 		return fmt.Errorf("starting %s: %w", b.java.path, err)
 	}
 	b.proc = proc
-	boot, cancel := context.WithTimeout(ctx, bootTimeout)
-	defer cancel()
-	err = waitReady(boot, b.Addr, b.clusterID, b.proc.exited)
-	if err == nil {
-		return nil
-	}
-	exitedByItself := b.proc.ended()
-	_ = b.proc.kill()
-	b.archive.finish(false)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return b.bootError(err, exitedByItself, start)
+	return waitReady(ctx, b.Addr, b.learnClusterID, b.proc.exited)
 }
 
-func (b *Broker) bootError(err error, exited bool, logStart int64) error {
+// endAll ends, at once, what a start that failed has left.
+func (b *Broker) endAll() {
+	if b.proc != nil {
+		_ = b.proc.kill()
+	}
+	b.archive.finish(false)
+	if b.zk != nil {
+		_ = b.zk.kill()
+		b.zk = nil
+	}
+}
+
+func (b *Broker) bootError(err error, logStart int64) error {
 	text := readLog(b.logFile, logStart)
 	if known := explainLog(text, b.Version, b.ports.client); known != nil {
 		return known
 	}
 	why := err
-	if exited {
+	if errors.Is(err, errEnded) {
 		why = fmt.Errorf("the process ended before it served a group (%v)", b.proc.waitErr())
 	} else if errors.Is(err, context.DeadlineExceeded) {
 		why = fmt.Errorf("it served no group within %v", bootTimeout/time.Second*time.Second)

@@ -32,12 +32,19 @@ func testContext(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// TestBoot starts a real broker, kills it, starts it again on its data, stops it, and looks for what is left.
+// TestBoot starts a real broker, kills it, starts it again on its data, stops it, and looks for what is left: one that is its own
+// controller, and one with ZooKeeper.
 func TestBoot(t *testing.T) {
-	version := os.Getenv("MUSTER_TEST_KAFKA")
-	if version == "" {
-		version = "4.3.1"
+	versions := []string{"4.3.1", "2.8.2"}
+	if given := os.Getenv("MUSTER_TEST_KAFKA"); given != "" {
+		versions = strings.Fields(given)
 	}
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) { testBoot(t, version) })
+	}
+}
+
+func testBoot(t *testing.T, version string) {
 	needKafka(t, version)
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx := testContext(t, 5*time.Minute)
@@ -72,7 +79,10 @@ func TestBoot(t *testing.T) {
 	if err := b.Restart(ctx); err != nil {
 		t.Fatalf("restart after a kill: %v", err)
 	}
-	pid, dir := b.Pid(), b.dir
+	pids, dir := []int{b.Pid()}, b.dir
+	if b.kind.zookeeper {
+		pids = append(pids, b.zk.pid())
+	}
 	kept, err := b.KeepLog()
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +91,10 @@ func TestBoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped = true
-	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("process %d is still there after Stop: %v", pid, err)
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("process %d is still there after Stop: %v", pid, err)
+		}
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("%s is still there after Stop: %v", dir, err)

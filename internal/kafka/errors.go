@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -16,7 +15,7 @@ var (
 	ErrOldJava     = errors.New("this Java is too old for the release: install 17 or later, or set JAVA_HOME to one")
 	ErrNoMaven     = errors.New("no Maven to fetch Kafka with: install it (Debian: apt-get install maven; macOS: brew install maven), or set KAFKA_HOME to an unpacked Kafka of the same release")
 	ErrNoRelease   = errors.New("no such Kafka release")
-	ErrUnsupported = errors.New("releases before 3.3.0 need ZooKeeper, which is not started here: use 3.3.0 or later")
+	ErrUnsupported = errors.New("releases before 2.4.0 are not started here: use 2.4.0 or later")
 	ErrDownload    = errors.New("downloading Kafka failed: check the network and Maven's settings, then run the same command again")
 	ErrDiskFull    = errors.New("no space left on the disk: free some, or point TMPDIR and MUSTER_CACHE to a larger one")
 )
@@ -55,20 +54,6 @@ func (e *BootError) Error() string {
 func (e *BootError) Unwrap() error { return e.Err }
 
 var versionShape = regexp.MustCompile(`^(\d{1,3})\.(\d{1,3})\.(\d{1,3})(-[A-Za-z0-9.]+)?$`)
-
-// checkVersion refuses what cannot be a release, before anything is asked of the network or used in a path.
-func checkVersion(v string) error {
-	m := versionShape.FindStringSubmatch(v)
-	if m == nil {
-		return fmt.Errorf("%w: %q does not look like one (wanted as in 4.3.1)", ErrNoRelease, v)
-	}
-	major, _ := strconv.Atoi(m[1])
-	minor, _ := strconv.Atoi(m[2])
-	if major < 3 || major == 3 && minor < 3 {
-		return fmt.Errorf("release %s: %w", v, ErrUnsupported)
-	}
-	return nil
-}
 
 func diskError(doing string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {

@@ -103,8 +103,9 @@ func TestVersions(t *testing.T) {
 	newFakes(t)
 	for version, want := range map[string]error{
 		"": ErrNoRelease, "latest": ErrNoRelease, "4.3": ErrNoRelease, "../../etc": ErrNoRelease, "4.3.1/..": ErrNoRelease, "v4.3.1": ErrNoRelease,
-		"2.8.1": ErrUnsupported, "3.2.3": ErrUnsupported,
-		"3.3.0": ErrNoJava, "4.3.1": ErrNoJava, "4.4.0-rc1": ErrNoJava,
+		"2.3.1": ErrUnsupported, "0.11.0": ErrUnsupported,
+		"4.0.2+java": ErrNoRelease, "3.9.2+scala": ErrNoRelease, "3.9+java": ErrNoRelease,
+		"2.4.0": ErrNoJava, "3.9.2+java": ErrNoJava, "3.3.0": ErrNoJava, "4.3.1": ErrNoJava, "4.4.0-rc1": ErrNoJava,
 	} {
 		if _, err := Start(context.Background(), Options{Version: version}); !errors.Is(err, want) {
 			t.Errorf("%q: error %v, want %v", version, err, want)
@@ -137,6 +138,9 @@ func TestNothingInstalled(t *testing.T) {
 	}
 	if err := Available("4.3.1"); err != nil {
 		t.Errorf("Available from the cache: %v", err)
+	}
+	if err := Available("4.3.1" + JavaCoordinator); err != nil {
+		t.Errorf("Available with another coordinator, from the same jars: %v", err)
 	}
 	if err := Available("4.4.0"); !errors.Is(err, ErrNoMaven) {
 		t.Errorf("Available of another release: %v", err)
@@ -316,6 +320,84 @@ func TestBootErrors(t *testing.T) {
 		}
 		nothingLeft(t)
 	})
+}
+
+// TestZooKeeperErrors has the ZooKeeper of an old release fail before the broker is started.
+func TestZooKeeperErrors(t *testing.T) {
+	old := func(t *testing.T, zookeeper string) fakes {
+		f := newFakes(t)
+		f.script("mvn", `for a in "$@"; do case "$a" in -DoutputDirectory=*) out=${a#-DoutputDirectory=};; esac; done
+mkdir -p "$out"
+for j in kafka_2.13-2.8.2 slf4j-api-1.7.36; do echo $j > "$out/$j.jar"; done
+`)
+		f.script("java", `case " $* " in *QuorumPeerMain*) `+zookeeper+`;; esac
+echo "a broker without ZooKeeper"; exit 1`)
+		return f
+	}
+	t.Run("it ends", func(t *testing.T) {
+		old(t, `echo "the reason of ZooKeeper"; exit 1`)
+		err := start(t, Options{Version: "2.8.2"})
+		var boot *BootError
+		if !errors.As(err, &boot) || !strings.Contains(err.Error(), "its ZooKeeper ended") || !strings.Contains(boot.Tail, "the reason of ZooKeeper") {
+			t.Fatalf("error %v", err)
+		}
+		nothingLeft(t, boot.LogFile)
+	})
+	t.Run("taken port", func(t *testing.T) {
+		old(t, `echo "java.net.BindException: Address already in use"; exit 1`)
+		var port *PortError
+		if err := start(t, Options{Version: "2.8.2"}); !errors.As(err, &port) {
+			t.Errorf("error %v, want a PortError", err)
+		}
+		nothingLeft(t)
+	})
+	t.Run("given up", func(t *testing.T) {
+		pidFile := filepath.Join(t.TempDir(), "pid")
+		old(t, `echo $$ > `+pidFile+`; exec sleep 60`)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if _, err := Start(ctx, Options{Version: "2.8.2"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		if pid := readPid(t, pidFile); alive(pid) {
+			t.Errorf("process %d is left", pid)
+		}
+		nothingLeft(t)
+	})
+	t.Run("fixed setting", func(t *testing.T) {
+		old(t, "exit 1")
+		err := start(t, Options{Version: "2.8.2", Settings: map[string]string{"zookeeper.connect": "x"}})
+		if err == nil || !strings.Contains(err.Error(), "zookeeper.connect cannot be changed") {
+			t.Errorf("error %v", err)
+		}
+		nothingLeft(t)
+	})
+}
+
+// TestJavaCoordinator looks at what "+java" asks of 3.9.
+func TestJavaCoordinator(t *testing.T) {
+	for version, want := range map[string]string{"3.9.2": "", "3.9.2+java": "true"} {
+		k, err := parseVersion(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &Broker{kind: k, dir: t.TempDir(), ports: ports{1, 2}}
+		if err := b.writeProperties(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(b.propertiesFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(text), "group.coordinator.new.enable=true"); got != (want != "") || k.jars != "3.9.2" {
+			t.Errorf("%s: jars of %s, Java coordinator %v", version, k.jars, got)
+		}
+	}
+	for _, version := range Releases {
+		if _, err := parseVersion(version); err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
 }
 
 func TestHome(t *testing.T) {

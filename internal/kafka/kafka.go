@@ -1,5 +1,5 @@
-// Package kafka starts real Apache Kafka brokers on this machine: one process that is broker and controller, on loopback ports,
-// ready when it has answered for a group. It knows nothing of what the broker is wanted for.
+// Package kafka starts real Apache Kafka brokers on this machine: one process that is broker and controller (up to 3.2 a broker with
+// its ZooKeeper), on loopback ports, ready when it has answered for a group. It knows nothing of what the broker is wanted for.
 //
 // The jars come from Maven, once per release, into the user's cache; KAFKA_HOME is accepted in place of Maven for the release
 // that lies there. Whatever happens to this process, the broker and its files go with it (see guard.go).
@@ -16,7 +16,7 @@ import (
 
 // Options say which broker to start. Only Version is needed.
 type Options struct {
-	// Version is a Kafka release of 3.3.0 or later: "4.3.1".
+	// Version is a Kafka release of 2.4.0 or later: "4.3.1"; "3.9.2+java" is 3.9.2 with the Java coordinator switched on.
 	Version string
 
 	// Settings are broker settings on top of DefaultSettings, as in server.properties. They cannot move the listeners.
@@ -53,32 +53,36 @@ type Broker struct {
 	Addr    string // HOST:PORT for clients
 
 	opts      Options
+	kind      kind
 	java      javaRuntime
 	release   release
 	dir       string // data, properties and log
 	temp      bool   // dir is ours to remove
-	clusterID string
+	clusterID string // "" while a broker with ZooKeeper has not written it down
 	ports     ports
 	logFile   string
 	proc      *process
+	zk        *process // nil without ZooKeeper
+	zkName    string
 	archive   classArchive
 }
 
 // Start returns a broker that serves groups, or a typed error (see errors.go). The context bounds the whole of it, the download
 // included; it does not bound the broker's life.
 func Start(ctx context.Context, opts Options) (*Broker, error) {
-	if err := checkVersion(opts.Version); err != nil {
+	kind, err := parseVersion(opts.Version)
+	if err != nil {
 		return nil, err
 	}
 	java, err := findJava()
 	if err != nil {
 		return nil, err
 	}
-	rel, err := resolve(ctx, opts.Version, java, opts.progress)
+	rel, err := resolve(ctx, kind.jars, java, opts.progress)
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{Version: opts.Version, opts: opts, java: java, release: rel}
+	b := &Broker{Version: opts.Version, opts: opts, kind: kind, java: java, release: rel}
 	if err := b.makeDir(); err != nil {
 		return nil, err
 	}
@@ -109,9 +113,12 @@ func (b *Broker) Kill() error {
 func (b *Broker) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
+	if b.zk != nil && b.zk.ended() {
+		_ = b.proc.cmd.Process.Kill() // it would hang in its shutdown
+	}
 	clean, err := b.proc.terminate(ctx)
 	b.archive.finish(clean)
-	return errors.Join(err, b.removeDir())
+	return errors.Join(err, b.stopZooKeeper(ctx), b.removeDir())
 }
 
 // LogFile is where the broker logs; unless Options said otherwise it goes with Stop (see KeepLog).
@@ -122,7 +129,7 @@ func (b *Broker) KeepLog() (string, error) {
 	return keepLog(b.logFile, b.temp && b.opts.Log == "", b.Version)
 }
 
-// Pid is the process id of the broker.
+// Pid is the process id of the broker (not of its ZooKeeper).
 func (b *Broker) Pid() int { return b.proc.pid() }
 
 // Exited is closed when the process has ended, by Stop, Kill or by itself.

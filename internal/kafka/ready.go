@@ -13,22 +13,27 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// waitReady returns when the broker of the given cluster has answered NONE for the coordinator of a group, which is itself. An
-// open port is too early: the first such question also creates the offsets topic, and until that has a leader all group requests
-// are refused. The cluster id tells the broker from an earlier one that still holds the port.
-func waitReady(ctx context.Context, addr, clusterID string, exited <-chan struct{}) error {
+// waitReady returns when the broker of the given cluster has answered NONE for the coordinator of a group, which is itself, and then
+// a request of that group. An open port is too early: the first such question also creates the offsets topic, and until that has
+// a leader and is loaded all group requests are refused. The cluster id, "" while it is not known, tells the broker from an earlier one that still holds the port.
+func waitReady(ctx context.Context, addr string, clusterID func() string, exited <-chan struct{}) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	var last error
 	for {
 		select {
 		case <-exited:
-			return errors.New("the process ended")
+			return errEnded
 		case <-ctx.Done():
 			return fmt.Errorf("%w (last answer: %v)", ctx.Err(), last)
 		case <-tick.C:
 		}
-		if last = askReady(ctx, addr, clusterID); last == nil {
+		id := clusterID()
+		if id == "" {
+			last = errors.New("none yet: it has not written down its cluster id")
+			continue
+		}
+		if last = askReady(ctx, addr, id); last == nil {
 			return nil
 		}
 		var foreign foreignError
@@ -37,6 +42,8 @@ func waitReady(ctx context.Context, addr, clusterID string, exited <-chan struct
 		}
 	}
 }
+
+var errEnded = errors.New("the process ended")
 
 // foreignError tells that the port belongs to another broker.
 type foreignError struct{ addr, clusterID string }
@@ -87,6 +94,17 @@ func askReady(ctx context.Context, addr, clusterID string) error {
 	}
 	if at := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); at != addr {
 		return fmt.Errorf("FindCoordinator names %s, not %s", at, addr)
+	}
+
+	beat := kmsg.NewPtrHeartbeatRequest()
+	beat.Group, beat.MemberID, beat.Version = find.CoordinatorKey, "nobody", 2
+	resp, err = ask(conn, beat)
+	if err != nil {
+		return err
+	}
+	const unknownMember = 25 // there is no such group; a coordinator that does not serve yet says so before
+	if code := resp.(*kmsg.HeartbeatResponse).ErrorCode; code != unknownMember {
+		return fmt.Errorf("Heartbeat answers error %d", code)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ var testable = map[string]string{
 	// A restart after a kill has to wait until the controller has given up on the former life of the broker.
 	"broker.session.timeout.ms":    "3000",
 	"broker.heartbeat.interval.ms": "500",
+	"zookeeper.session.timeout.ms": "6000",
 
 	"auto.create.topics.enable":         "false",
 	"log.cleaner.threads":               "1",
@@ -54,6 +55,15 @@ func DefaultSettings() map[string]string {
 
 // fixed settings bind the node to its ports and folder; they cannot be set from outside.
 func (b *Broker) fixed() map[string]string {
+	if b.kind.zookeeper {
+		return map[string]string{
+			"broker.id":            nodeID,
+			"zookeeper.connect":    b.zkAddr() + b.zkChroot(),
+			"listeners":            fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", b.ports.client),
+			"advertised.listeners": fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", b.ports.client),
+			"log.dirs":             b.dataDir(),
+		}
+	}
 	return map[string]string{
 		"process.roles":                  "broker,controller",
 		"node.id":                        nodeID,
@@ -74,6 +84,9 @@ func (b *Broker) writeProperties() error {
 	m := maps.Clone(oneNode)
 	if !b.opts.Plain {
 		maps.Copy(m, testable)
+	}
+	if b.kind.java {
+		maps.Copy(m, javaSettings)
 	}
 	maps.Copy(m, b.opts.Settings)
 	fixed := b.fixed()

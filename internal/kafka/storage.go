@@ -34,7 +34,7 @@ func (b *Broker) prepareStorage(ctx context.Context) error {
 	if err := b.writeProperties(); err != nil {
 		return err
 	}
-	meta := filepath.Join(b.dataDir(), "meta.properties")
+	meta := b.metaFile()
 	if text, err := os.ReadFile(meta); err == nil {
 		b.clusterID = clusterIDOf(string(text))
 		if b.clusterID == "" {
@@ -58,6 +58,19 @@ func (b *Broker) prepareStorage(ctx context.Context) error {
 	}
 	b.clusterID = newClusterID()
 	return writeFile(meta, strings.Replace(string(text), "cluster.id="+clusterIDOf(string(text)), "cluster.id="+b.clusterID, 1))
+}
+
+func (b *Broker) metaFile() string { return filepath.Join(b.dataDir(), "meta.properties") }
+
+// learnClusterID is the id of the broker's cluster, which one with ZooKeeper writes down towards the end of its start; "" before.
+func (b *Broker) learnClusterID() string {
+	if b.clusterID == "" {
+		text, err := os.ReadFile(b.metaFile())
+		if err == nil {
+			b.clusterID = clusterIDOf(string(text))
+		}
+	}
+	return b.clusterID
 }
 
 func clusterIDOf(meta string) string {

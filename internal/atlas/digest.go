@@ -1,0 +1,42 @@
+package atlas
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/script"
+)
+
+// textDigest tells whether a scenario is still the one that was run.
+func textDigest(sc *conformance.Scenario) string {
+	sum := sha256.Sum256(script.Print(sc.File))
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+// Digest is of all that docs/atlas.md is made from: releases, scenarios, explanations and the register of kfake.
+func Digest(releases []string, scenarios []*conformance.Scenario, explanations []byte, kfake *conformance.Register) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "releases %s\n", strings.Join(releases, " "))
+	for _, sc := range scenarios {
+		fmt.Fprintf(h, "scenario %s %s\n", sc.Name, textDigest(sc))
+	}
+	fmt.Fprintf(h, "explanations %d\n", len(explanations))
+	h.Write(explanations)
+	for _, e := range kfake.Entries {
+		e.Line = 0
+		fmt.Fprintf(h, "kfake %+v\n", e)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+}
+
+// digestMark stands before the digest in docs/atlas.md.
+const digestMark = "<!-- made by make atlas from inputs "
+
+// DigestIn finds the digest in the text of docs/atlas.md; "" if there is none.
+func DigestIn(text string) string {
+	_, rest, _ := strings.Cut(text, digestMark)
+	digest, _, _ := strings.Cut(rest, " ")
+	return digest
+}
