@@ -20,14 +20,19 @@ type manner struct {
 // could not be removed are returned.
 func (s *Scenario) attempt(ctx context.Context, tg target.Target, group string, how manner, each func(block int, got []string) bool) ([]string, error) {
 	r := newRun(ctx, tg, group)
-	if how.recording {
-		r.recording = true
+	r.delays = s.File.Profile == DelayProfile
+	r.recording = how.recording
+	if how.recording && !r.delays { // the broker's delay does not wait for a careful recorder
 		r.quiet = max(3*r.quiet, 300*time.Millisecond)
 		r.caps.Settle = r.quiet
-		r.caps.Scale = scale(r.caps)
 	}
-	if how.stretch > 0 {
+	r.caps.Scale = s.scale(r.caps)
+	if how.stretch > 0 && s.File.Profile == "" {
 		r.caps.Scale *= how.stretch
+	}
+	if s.File.Profile == RestartProfile {
+		r.gate = enter(tg)
+		defer r.gate.leave()
 	}
 	err := r.all(s, each)
 	if _, virtual := tg.(Chooser); virtual {
@@ -81,7 +86,7 @@ func (s *Scenario) judge(ctx context.Context, tg target.Target, hasty bool, grou
 func (s *Scenario) timed(n int) bool {
 	for _, b := range s.File.Blocks[:n] {
 		for _, c := range b.Commands {
-			if c.Verb == "advance" {
+			if c.Verb == "advance" || c.Verb == "at" {
 				return true
 			}
 		}

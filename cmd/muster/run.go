@@ -108,24 +108,30 @@ func rewriteScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformanc
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
 	p := newProgress(cmd.ErrOrStderr())
-	t, err := spec.open(ctx, o, p, 0)
-	if err != nil {
-		return unavailable(err)
-	}
+	open := spec.profiles(o, p, 0)
+	recorded, failed := 0, 0
 	var errs []error
-	for i, sc := range scenarios {
-		p.step("recording %d of %d, %s", i+1, len(scenarios), sc.Name)
-		text, err := conformance.Record(ctx, sc, t.Target)
-		if err == nil {
-			err = os.WriteFile(sc.Path, text, 0o644)
-		}
+	for _, set := range conformance.ByProfile(scenarios) {
+		t, err := open(cmd.Context(), set.Profile)
 		if err != nil {
-			errs = append(errs, err)
+			return unavailable(err)
 		}
+		for _, sc := range set.Scenarios {
+			recorded++
+			p.step("recording %d of %d, %s", recorded, len(scenarios), sc.Name)
+			text, err := conformance.Record(cmd.Context(), sc, t.Target)
+			if err == nil {
+				err = os.WriteFile(sc.Path, text, 0o644)
+			}
+			if err != nil {
+				failed++
+				errs = append(errs, err)
+			}
+		}
+		errs = append(errs, t.Close())
 	}
 	p.done()
-	fmt.Fprintf(cmd.OutOrStdout(), "recorded %d of %d scenarios from %s; read the change before you keep it\n", len(scenarios)-len(errs), len(scenarios), t.Name())
-	return unavailable(errors.Join(errors.Join(errs...), t.Close()))
+	fmt.Fprintf(cmd.OutOrStdout(), "recorded %d of %d scenarios from %s; read the change before you keep it\n", len(scenarios)-failed, len(scenarios), o.name)
+	return unavailable(errors.Join(errs...))
 }

@@ -40,6 +40,9 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		return unavailable(err)
 	}
 	work := &scenarioJudge{target: opened, name: o.name, scenarios: scenarios, register: register, parallel: opened.parallel()}
+	if spec.kind == kafkaTarget {
+		work.profile = spec.profiles(o, s.progress, s.seed)
+	}
 	judgeScenarios := judge{verdict.Scenarios, work.run}
 	stages := []stage{{judgeScenarios}}
 	if whole && spec.kind == implTarget {
