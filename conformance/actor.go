@@ -16,6 +16,8 @@ type actor struct {
 	typ      string
 	protocol string
 	leader   string
+	instance *string           // group.instance.id of its last JoinGroup, nil for a dynamic member
+	producer *producer         // what it needs for transactions, nil before its first
 	list     []protocol        // the list of its last JoinGroup
 	asks     map[string]string // session, rebalance and type, where its JoinGroups named others than the scenario's
 	conns    []*conn

@@ -29,6 +29,7 @@ func (r *run) cleanUp() []string {
 	if len(names) == 0 || !r.sent {
 		return nil
 	}
+	r.abortAll()
 	sort.Strings(names)
 	for end := r.clock.Now().Add(limit + 2*r.caps.InitialDelay); ctx.Err() == nil && r.clock.Now().Before(end); {
 		if _, err := r.probe.idle(ctx, r.tg); err != nil {
@@ -51,23 +52,42 @@ func (r *run) cleanUp() []string {
 	return names
 }
 
-// leaveAll lets every member that was ever named leave, one request each: a version that knows no batches must do.
+// leaveAll lets every member leave, one request each: a version that knows no batches must do. Those that were ever named are tried
+// first, which also drops ids that were only handed out; then those that DescribeGroups lists, because a member whose first JoinGroup was
+// not answered was never named.
 func (r *run) leaveAll(groups []string) {
 	for _, g := range groups {
-		for _, a := range r.order {
-			if r.group(a.group) != g {
-				continue
-			}
-			for _, id := range a.ids {
-				msg := kmsg.NewPtrLeaveGroupRequest()
-				msg.Group, msg.MemberID = g, id
-				m := kmsg.NewLeaveGroupRequestMember()
-				m.MemberID = id
-				msg.Members = append(msg.Members, m)
-				r.private("leave", msg)
-			}
+		r.leaveNamed(g)
+		msg := kmsg.NewPtrDescribeGroupsRequest()
+		msg.Groups = []string{g}
+		resp, _ := r.private("describe", msg).(*kmsg.DescribeGroupsResponse)
+		if resp == nil || len(resp.Groups) != 1 {
+			continue
+		}
+		for _, m := range resp.Groups[0].Members {
+			r.removeMember(g, m.MemberID)
 		}
 	}
+}
+
+func (r *run) leaveNamed(g string) {
+	for _, a := range r.order {
+		if r.group(a.group) != g {
+			continue
+		}
+		for _, id := range a.ids {
+			r.removeMember(g, id)
+		}
+	}
+}
+
+func (r *run) removeMember(group, id string) {
+	msg := kmsg.NewPtrLeaveGroupRequest()
+	msg.Group, msg.MemberID = group, id
+	m := kmsg.NewLeaveGroupRequestMember()
+	m.MemberID = id
+	msg.Members = append(msg.Members, m)
+	r.private("leave", msg)
 }
 
 // deleteAll returns the groups that are not known to be gone.

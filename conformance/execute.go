@@ -27,16 +27,21 @@ func (s *Scenario) attempt(ctx context.Context, tg target.Target, group string, 
 	if how.health != nil {
 		r.health = how.health
 	}
-	if how.recording {
-		r.recording = true
+	r.delays = s.File.Profile == DelayProfile
+	r.recording = how.recording
+	if how.recording && !r.delays { // the broker's delay does not wait for a careful recorder
 		r.quiet = max(3*r.quiet, 300*time.Millisecond)
 		r.caps.Settle = r.quiet
-		r.caps.Scale = scale(r.caps)
 	}
-	if how.stretch > 0 {
+	r.caps.Scale = s.scale(r.caps)
+	if how.stretch > 0 && s.File.Profile == "" {
 		r.caps.Scale *= how.stretch
 		r.quiet = time.Duration(float64(r.quiet) * how.stretch)
 		r.patience = time.Duration(float64(r.patience) * how.stretch)
+	}
+	if s.File.Profile == RestartProfile {
+		r.gate = enter(tg)
+		defer r.gate.leave()
 	}
 	err := r.all(s, each)
 	if _, virtual := tg.(Chooser); virtual {

@@ -31,7 +31,11 @@ func (l ledger) answered(msg *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitR
 			if !acknowledged(resp, t.Topic, p.Partition) {
 				continue
 			}
-			l[ledgerKey{msg.Group, t.Topic, p.Partition}] = fetched{offset: p.Offset, metadata: p.Metadata}.String()
+			note := ""
+			if p.Metadata != nil { // null is stored as the empty string
+				note = *p.Metadata
+			}
+			l[ledgerKey{msg.Group, t.Topic, p.Partition}] = fetched{offset: p.Offset, metadata: &note}.String()
 		}
 	}
 }

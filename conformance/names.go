@@ -14,6 +14,7 @@ const strangerID = "stranger-00000000-0000-0000-0000-000000000000"
 type names struct {
 	byID   map[string]handed
 	groups map[string]string // real name to scenario name
+	blobs  map[string]string // bytes that a scenario has a word for
 	roles  map[string]string // actor to role
 	actors map[string]string // role to actor
 }
@@ -26,7 +27,7 @@ type handed struct {
 
 func newNames() *names {
 	return &names{
-		byID: map[string]handed{}, groups: map[string]string{},
+		byID: map[string]handed{}, groups: map[string]string{}, blobs: map[string]string{},
 		roles: map[string]string{}, actors: map[string]string{},
 	}
 }
@@ -57,6 +58,25 @@ func (n *names) member(id string) string {
 		return n.actor(h.actor.name)
 	}
 	return fmt.Sprintf("%s'%d", n.actor(h.actor.name), h.n)
+}
+
+// memberOf renders a member id with the member's group.instance.id, where it has one: A@a.
+func (n *names) memberOf(id string, instance *string) string {
+	if instance == nil {
+		return n.member(id)
+	}
+	if *instance == "" {
+		return n.member(id) + `@""`
+	}
+	return n.member(id) + "@" + *instance
+}
+
+// blob renders bytes: by the scenario's word for them, else as they are.
+func (n *names) blob(b []byte) string {
+	if word, ok := n.blobs[string(b)]; ok {
+		return word
+	}
+	return raw(b)
 }
 
 // actor renders an actor's name: its role, if it has one.

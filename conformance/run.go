@@ -24,6 +24,8 @@ type run struct {
 	quiet    time.Duration // how long nothing must come before a request counts as parked
 
 	recording bool // there is no expected text yet
+	delays    bool // the scenario is about the initial rebalance delay, so the runner does not wait for its end
+	gate      *gate
 	sent      bool // something was sent, so that there may be something to remove
 
 	base     string // real name of the scenario's group
@@ -34,6 +36,8 @@ type run struct {
 	set      settings
 	open     []*request // sent, not answered, oldest first
 	roles    *roleCall  // waiting for a leader
+	marking  bool       // the next request sets the mark
+	marked   time.Time  // what the verb at counts from
 	activity time.Time  // last sending or answer of a scenario's request, on the target's clock
 	health   *health    // of the suite
 	acked    ledger
@@ -84,7 +88,6 @@ type line struct {
 
 func newRun(ctx context.Context, tg target.Target, base string) *run {
 	caps := tg.Capabilities()
-	caps.Scale = scale(caps)
 	r := &run{
 		ctx: ctx, tg: tg, caps: caps, clock: tg.Clock(), base: base, names: newNames(), actors: map[string]*actor{},
 		patience: max(3*time.Second, 10*caps.Settle) + 4*caps.Slack,
@@ -165,6 +168,7 @@ func (r *run) group(name string) string {
 	real := r.base
 	switch name {
 	case "none":
+		r.names.groups[""] = name
 		return ""
 	case mainGroup:
 	default:
@@ -219,6 +223,9 @@ func (r *run) transmit(req *request, msg kmsg.Request, asked int16) error {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	r.activity = r.clock.Now()
+	if r.marking && from != r.probe {
+		r.marked, r.marking = r.activity, false
+	}
 	r.sent = true
 	req.call = c.Send(msg, version)
 	c.last = req.call
@@ -259,7 +266,7 @@ func (r *run) label(l *line) string {
 	who := l.req.verb
 	if l.req.actor != nil {
 		who = r.names.actor(l.req.actor.name)
-	} else if who == "commit" || who == "fetch" || who == "leave" {
+	} else if who == "commit" || who == "fetch" || who == "leave" || who == "offset-delete" {
 		who = "-"
 	}
 	if l.command == late {

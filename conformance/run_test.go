@@ -353,6 +353,11 @@ func TestSlips(t *testing.T) {
 		"form A range=x rebalanse=9s\n----\n":            "too like rebalance=",
 		"roles L F from B\n----\n":                       "name the role of the leader",
 		"describe x\n----\n":                             "describe takes no word such as",
+		"restart\n----\n":                                "only scenarios of the profile restart",
+		"join A static=I range=x\n----\n":                "static=I",
+		"txn-end A\n----\n":                              "commit or abort",
+		"txn-commit A t/0=5 as=b\n----\n":                "as=b",
+		"offset-delete t0\n----\n":                       `"t0" is not a partition`,
 		"delete X\n----\n":                               `"X" is not a group`,
 	} {
 		_, err := Parse("test.txt", []byte(head+text))
@@ -370,7 +375,7 @@ func TestExamples(t *testing.T) {
 		example, _, _ := strings.Cut(v.example, "   ")
 		text := "join A B C stranger=x\n" + example + "\n----\n"
 		text = strings.Replace(text, " stranger=x", " range=x", 1)
-		if _, err := Parse("test.txt", []byte(head+text)); err != nil {
+		if _, err := Parse("test.txt", []byte(strings.TrimRight(head, "\n")+"\n# profile: "+RestartProfile+"\n\n"+text)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -110,9 +110,12 @@ func (s *Scenario) check() error {
 	known := map[string]bool{}
 	for _, b := range s.File.Blocks {
 		for _, c := range b.Commands {
+			if c.Verb == "restart" && s.File.Profile != RestartProfile {
+				return &script.Error{File: s.File.Name, Line: c.Line, What: "only scenarios of the profile " + RestartProfile + " may restart the target"}
+			}
 			for _, w := range c.Words {
 				switch c.Verb {
-				case "join", "form", "roles":
+				case "join", "form", "roles", "txn-begin", "txn-commit", "txn-end":
 					known[w] = true
 					if c.Verb == "roles" {
 						for i := 1; i <= len(c.Words)-4; i++ {
@@ -120,7 +123,8 @@ func (s *Scenario) check() error {
 						}
 					}
 				default:
-					name, _, _ := strings.Cut(w, "'")
+					name, _, _ := strings.Cut(w, "@")
+					name, _, _ = strings.Cut(name, "'")
 					if actorName.MatchString(name) && !known[name] {
 						return s.slip(c, w)
 					}
@@ -128,7 +132,7 @@ func (s *Scenario) check() error {
 			}
 			for _, a := range c.Args {
 				name, _, _ := strings.Cut(a.Value, "'")
-				if (a.Key == "member" || a.Key == "by") && actorName.MatchString(name) && !known[name] {
+				if (a.Key == "member" || a.Key == "as") && actorName.MatchString(name) && !known[name] {
 					return s.slip(c, a.Value)
 				}
 				entry, _, _ := strings.Cut(a.Key, "'")
@@ -148,13 +152,24 @@ func (s *Scenario) slip(c script.Command, who string) error {
 	}
 }
 
+// scale is by how much the scenario's time is multiplied on the target. One that needs a broker profile is about durations that are the
+// broker's own, so that nothing is scaled.
+func (s *Scenario) scale(caps target.Capabilities) float64 {
+	if s.File.Profile != "" {
+		return 1
+	}
+	return scale(caps)
+}
+
 // groups is how many groups the scenario may have on the target at a time.
 func (s *Scenario) groups() int {
 	names := map[string]bool{mainGroup: true}
 	for _, b := range s.File.Blocks {
 		for _, c := range b.Commands {
-			if g, ok := c.Arg("group"); ok {
-				names[g] = true
+			for _, key := range []string{"group", "also"} {
+				if g, ok := c.Arg(key); ok {
+					names[g] = true
+				}
 			}
 		}
 	}
@@ -167,17 +182,23 @@ func (s *Scenario) Estimate(caps target.Capabilities) time.Duration {
 	if caps.Virtual {
 		return 0
 	}
+	caps.Scale = s.scale(caps)
 	for _, b := range s.File.Blocks {
 		for _, c := range b.Commands {
 			switch c.Verb {
 			case "advance":
 				d, _ := time.ParseDuration(c.Words[0])
 				if !c.Flag("unscaled") {
-					d = time.Duration(float64(d) * scale(caps))
+					d = time.Duration(float64(d) * caps.Scale)
 				}
 				sum += d
 			case "form":
 				sum += caps.InitialDelay + 2*caps.Settle
+			case "at":
+				d, _ := time.ParseDuration(c.Words[0])
+				sum += time.Duration(float64(d) * caps.Scale) // at most: it counts from the mark
+			case "restart":
+				sum += restartTime
 			case "join", "sync":
 				sum += caps.Settle
 			}
@@ -185,6 +206,9 @@ func (s *Scenario) Estimate(caps target.Capabilities) time.Duration {
 	}
 	return sum + caps.InitialDelay
 }
+
+// Unaskable says why the scenario cannot be asked of such a target, as far as that is known without trying; empty if it can.
+func (s *Scenario) Unaskable(caps target.Capabilities) string { return s.skip(caps, true) }
 
 // skip says why the scenario cannot be asked of the target, before it is tried; empty if it can.
 func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
@@ -230,8 +254,12 @@ func requirement(need string, caps target.Capabilities) (ok, known bool) {
 		return caps.Virtual, true
 	case need == "no-initial-delay":
 		return caps.InitialDelay == 0, true
+	case need == "own":
+		return caps.MaxGroups == 0, true
 	case slices.Contains([]string{"topic", "t"}, need):
 		return caps.Topics["t"] != "", true
+	case slices.Contains(target.Features(), target.Feature(need)):
+		return caps.Has(target.Feature(need)), true
 	}
 	if key, version, is := versioned(need); is {
 		offered, told := caps.Versions[int16(key)]

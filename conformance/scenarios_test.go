@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,14 +25,16 @@ var (
 	targetFlag  = flag.String("target", "", "run the scenarios on this target: model, model:VERSION, impl, impl+tcp, kfake, kafka:VERSION, plain:VERSION (Kafka's own defaults, judged as a stranger)")
 	rewriteFlag = flag.Bool("rewrite", false, "record the scenarios' text from -target, a Kafka release")
 	knownFlag   = flag.String("write-known", "", "run the scenarios five times and write a register of all that fails to this file")
+	onlyFlag    = flag.String("only", ".*", "with -target: only the scenarios whose names match this regular expression")
 	slowFlag    = flag.Bool("slow", false, "also the scenarios that wait for minutes")
 )
 
-// open opens a target by its name.
+// open opens a target by its name, with a broker profile where it has any: KIND:VERSION/PROFILE.
 func open(ctx context.Context, name string) (target.Target, error) {
+	name, profile, _ := strings.Cut(name, "/")
 	switch kind, version, _ := strings.Cut(name, ":"); kind {
 	case "kafka":
-		return kafka.Open(ctx, version, "", kafka.Options{})
+		return kafka.Open(ctx, version, profile, kafka.Options{})
 	case "plain":
 		return openPlain(ctx, version)
 	case "kfake":
@@ -84,24 +88,48 @@ func opened(t *testing.T, name string) target.Target {
 
 // TestScenarios runs the scenarios on the target that a person names:
 //
-//	go test ./conformance -run TestScenarios -target kafka:4.3.1 -rewrite
+//	go test ./conformance -run TestScenarios -target kafka:4.3.1 -only 'static-.*' -rewrite
 func TestScenarios(t *testing.T) {
 	if *targetFlag == "" {
 		t.Skip("no -target given; TestModel and the others run without one")
 	}
-	tg := opened(t, *targetFlag)
 	if *knownFlag != "" {
-		writeKnown(t, tg)
+		writeKnown(t, opened(t, *targetFlag))
 		return
 	}
-	if !*rewriteFlag {
-		conformance.RunSuite(t, tg, conformance.Suite{Slow: *slowFlag, Exact: true})
-		return
-	}
-	scenarios, err := conformance.Load("scenarios")
+	all, err := conformance.Load("scenarios")
 	if err != nil {
 		t.Fatal(err)
 	}
+	all = slices.DeleteFunc(all, func(s *conformance.Scenario) bool { return !asked(t, s) })
+	if !strings.HasPrefix(*targetFlag, "kafka:") {
+		conformance.RunSuite(t, opened(t, *targetFlag), conformance.Suite{Scenarios: all, Slow: *slowFlag})
+		return
+	}
+	for _, set := range conformance.ByProfile(all) {
+		t.Run(set.Profile, func(t *testing.T) {
+			t.Parallel()
+			tg := opened(t, *targetFlag+"/"+set.Profile)
+			if *rewriteFlag {
+				rewrite(t, tg, set.Scenarios)
+				return
+			}
+			conformance.RunSuite(t, tg, conformance.Suite{Scenarios: set.Scenarios, Slow: *slowFlag})
+		})
+	}
+}
+
+// asked reports whether the scenario is one that -only names, or all are.
+func asked(t *testing.T, s *conformance.Scenario) bool {
+	t.Helper()
+	ok, err := regexp.MatchString("^("+*onlyFlag+")$", s.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+func rewrite(t *testing.T, tg target.Target, scenarios []*conformance.Scenario) {
 	for _, s := range scenarios {
 		t.Run(s.Name, func(t *testing.T) {
 			if s.File.Slow != "" && !*slowFlag {

@@ -74,12 +74,22 @@ func checkValue(verb string, a script.Arg) error {
 	case "gen":
 		_, err = parseGen(a.Value, 0)
 	case "session", "rebalance":
+		if _, symbolic := sessionBound(a.Value); !symbolic {
+			err = checkDuration(a.Key, a.Value)
+		}
+	case "retention":
 		err = checkDuration(a.Key, a.Value)
+	case "as":
+		err = actors([]string{a.Value})
+	case "static":
+		if !groupName.MatchString(a.Value) {
+			err = fmt.Errorf("use a lower-case word, own for the actor's name, none to leave it out, or empty for the empty string")
+		}
 	case "member", "by":
 		if !isMember(a.Value) {
 			err = fmt.Errorf("use an actor (A), an older id of one (A'1), none or stranger")
 		}
-	case "group":
+	case "group", "also":
 		if !groupName.MatchString(a.Value) {
 			err = fmt.Errorf("use a lower-case word, or none for the empty group id")
 		}
@@ -151,6 +161,33 @@ func groupArg(c *script.Command, a *actor) string {
 		return a.group
 	}
 	return mainGroup
+}
+
+// instance is the group.instance.id that a word stands for.
+func instance(word, actor string) *string {
+	switch word {
+	case "none":
+		return nil
+	case "own":
+		word = strings.ToLower(actor)
+	case "empty":
+		word = ""
+	}
+	return &word
+}
+
+// instanceArg is the group.instance.id that a request carries: static=WORD, else the actor's.
+func instanceArg(c *script.Command, a *actor) *string {
+	s, ok := c.Arg("static")
+	switch {
+	case ok && a != nil:
+		return instance(s, a.name)
+	case ok:
+		return instance(s, "")
+	case a != nil:
+		return a.instance
+	}
+	return nil
 }
 
 // memberArg is the member id that a request carries: member=WHO, else the given one.

@@ -10,19 +10,37 @@ import (
 func init() {
 	register("advance", &verb{
 		example: "advance 8s",
-		words: func(words []string) error {
-			if len(words) != 1 {
-				return fmt.Errorf("say how long")
-			}
-			d, err := time.ParseDuration(words[0])
-			if err == nil && (d <= 0 || d > time.Hour) {
-				err = fmt.Errorf("%s is not between 0 and an hour", words[0])
-			}
-			return err
-		},
-		flags: []string{"unscaled"},
-		run:   runAdvance,
+		words:   oneDuration,
+		flags:   []string{"unscaled"},
+		run:     runAdvance,
 	})
+	register("mark", &verb{example: "mark", run: func(r *run, _ *script.Command) error {
+		r.marking = true
+		return nil
+	}})
+	register("at", &verb{example: "at 2600ms", words: oneDuration, run: runAt})
+}
+
+func oneDuration(words []string) error {
+	if len(words) != 1 {
+		return fmt.Errorf("say how long")
+	}
+	d, err := time.ParseDuration(words[0])
+	if err == nil && (d <= 0 || d > time.Hour) {
+		err = fmt.Errorf("%s is not between 0 and an hour", words[0])
+	}
+	return err
+}
+
+// runAt lets time pass until so long after the request that the verb mark named: for timers of the broker that run on while the runner
+// looks whether requests are parked.
+func runAt(r *run, c *script.Command) error {
+	clear(r.acked) // it may change what is committed
+	if r.marked.IsZero() {
+		return fmt.Errorf("nothing is marked; write mark before the request that time counts from")
+	}
+	d, _ := time.ParseDuration(c.Words[0])
+	return r.sleepUntil(r.marked.Add(r.scaled(d)))
 }
 
 // runAdvance lets time pass, counted from the last request or answer: what the runner waited since then, to see that the target is
@@ -32,7 +50,10 @@ func runAdvance(r *run, c *script.Command) error {
 	if !c.Flag("unscaled") {
 		d = r.scaled(d)
 	}
-	until := r.activity.Add(d)
+	return r.sleepUntil(r.activity.Add(d))
+}
+
+func (r *run) sleepUntil(until time.Time) error {
 	if err := r.clock.Sleep(r.ctx, until.Sub(r.clock.Now())); err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 
 func init() {
 	register("commit", &verb{
-		example: "commit A t/0=5 t/1=7:note t/1=8:x*4097 gen=+1 member=B v=9   (commit - t/0=5 for nobody)",
-		keys:    []string{"gen", "member", "v", "group"},
+		example: "commit A t/0=5 t/1=7:note t/1=8:x*4097 gen=+1 member=B v=9 static=none retention=2s   (commit - t/0=5 for nobody)",
+		keys:    []string{"gen", "member", "v", "group", "static", "retention"},
 		open:    func(key string) bool { _, _, err := partition(key); return err == nil },
 		words:   oneCaller,
 		run:     runCommit,
@@ -74,28 +74,33 @@ func runCommit(r *run, c *script.Command) error {
 	}
 	msg := kmsg.NewPtrOffsetCommitRequest()
 	msg.Group = r.group(groupArg(c, a))
-	msg.Generation = genArg(c, gen)
+	msg.Generation, msg.InstanceID = genArg(c, gen), instanceArg(c, a)
+	if s, ok := c.Arg("retention"); ok {
+		v, err := r.version(c, "commit")
+		if err != nil {
+			return err
+		}
+		if v < 2 || v > 4 { // commit.retention
+			return fmt.Errorf("OffsetCommit version %d has no retention time; versions 2 to 4 have", v)
+		}
+		ms, err := r.millis(s)
+		if err != nil {
+			return err
+		}
+		msg.RetentionTimeMillis = int64(ms)
+	}
 	var err error
 	if msg.MemberID, err = r.memberArg(c, own); err != nil {
 		return err
 	}
-	for _, arg := range c.Args {
-		name, number, err := partition(arg.Key)
-		if err != nil {
-			continue // a setting
-		}
-		real, err := r.topic(name)
-		if err != nil {
-			return err
-		}
+	offsets, err := r.offsets(c)
+	if err != nil {
+		return err
+	}
+	for _, o := range offsets {
 		p := kmsg.NewOffsetCommitRequestTopicPartition()
-		p.Partition = number
-		var note string
-		if p.Offset, note, err = committed(arg.Value); err != nil {
-			return err
-		}
-		p.Metadata = &note
-		addCommit(msg, real, p)
+		p.Partition, p.Offset, p.Metadata = o.number, o.offset, o.metadata
+		addCommit(msg, o.topic, p)
 	}
 	req := &request{verb: "commit", actor: a, member: msg.MemberID, group: groupArg(c, a)}
 	r.acked.sent(msg)
@@ -111,6 +116,38 @@ func runCommit(r *run, c *script.Command) error {
 		return strings.Join(parts, " ")
 	}
 	return r.send(req, msg, version(c))
+}
+
+// offset is one that a command commits: t/0=5:note.
+type offset struct {
+	topic    string // its real name
+	number   int32
+	offset   int64
+	metadata *string
+}
+
+// offsets are those of a command, in order.
+func (r *run) offsets(c *script.Command) ([]offset, error) {
+	var all []offset
+	for _, arg := range c.Args {
+		name, number, err := partition(arg.Key)
+		if err != nil {
+			continue // a setting
+		}
+		o := offset{number: number}
+		if o.topic, err = r.topic(name); err != nil {
+			return nil, err
+		}
+		var note string
+		if o.offset, note, err = committed(arg.Value); err != nil {
+			return nil, fmt.Errorf("%s=%s: %w", arg.Key, arg.Value, err)
+		}
+		if note != "null" {
+			o.metadata = &note
+		}
+		all = append(all, o)
+	}
+	return all, nil
 }
 
 func addCommit(msg *kmsg.OffsetCommitRequest, topic string, p kmsg.OffsetCommitRequestTopicPartition) {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -11,8 +12,9 @@ import (
 
 func init() {
 	register("describe", &verb{
-		example: "describe v=6 group=other",
+		example: "describe v=6 group=other -operations",
 		keys:    []string{"v", "group"},
+		flags:   []string{"operations"},
 		run:     runDescribe,
 	})
 }
@@ -22,6 +24,7 @@ func runDescribe(r *run, c *script.Command) error {
 	group := groupArg(c, nil)
 	msg := kmsg.NewPtrDescribeGroupsRequest()
 	msg.Groups = []string{r.group(group)}
+	msg.IncludeAuthorizedOperations = c.Flag("operations")
 	req := &request{verb: "describe", group: group}
 	req.render = func(resp kmsg.Response) string { return r.renderDescribe(resp.(*kmsg.DescribeGroupsResponse)) }
 	return r.observe(req, msg, version(c))
@@ -50,15 +53,37 @@ func (r *run) renderDescribe(resp *kmsg.DescribeGroupsResponse) string {
 	if len(members) > 0 {
 		parts = append(parts, "members="+sortedBrackets(members))
 	}
+	if g.AuthorizedOperations != math.MinInt32 {
+		parts = append(parts, "operations="+operations(g.AuthorizedOperations))
+	}
 	return more(parts...)
+}
+
+// operations names the bits of authorizedOperations that groups have.
+func operations(bits int32) string {
+	names := []struct {
+		bit  int32
+		name string
+	}{{3, "read"}, {6, "delete"}, {8, "describe"}, {10, "describe-configs"}, {11, "alter-configs"}}
+	var out []string
+	for _, n := range names {
+		if bits&(1<<n.bit) != 0 {
+			out = append(out, n.name)
+			bits &^= 1 << n.bit
+		}
+	}
+	if bits != 0 {
+		out = append(out, fmt.Sprintf("%#x", bits))
+	}
+	return brackets(out)
 }
 
 // describeMember is A:metadata->assignment, without what is empty. The client id must be the actor's.
 func (r *run) describeMember(m kmsg.DescribeGroupsResponseGroupMember) string {
 	var b strings.Builder
-	b.WriteString(r.names.member(m.MemberID))
+	b.WriteString(r.names.memberOf(m.MemberID, m.InstanceID))
 	if len(m.ProtocolMetadata) > 0 {
-		b.WriteString(":" + raw(m.ProtocolMetadata))
+		b.WriteString(":" + r.names.blob(m.ProtocolMetadata))
 	}
 	if len(m.MemberAssignment) > 0 {
 		b.WriteString("->" + raw(m.MemberAssignment))

@@ -13,8 +13,8 @@ import (
 
 func init() {
 	register("fetch", &verb{
-		example: "fetch A t/0 t/1 v=9 -stable   (fetch - -all for nobody and all partitions)",
-		keys:    []string{"v", "group"},
+		example: "fetch A t/0 t/1 v=9 also=other -stable   (fetch - -all for nobody and all partitions)",
+		keys:    []string{"v", "group", "also"},
 		flags:   []string{"all", "stable"},
 		words: func(words []string) error {
 			if len(words) == 0 {
@@ -65,6 +65,14 @@ func runFetch(r *run, c *script.Command) error {
 		addFetch(msg, &one, real, number)
 	}
 	msg.Groups = append(msg.Groups, one)
+	if other, ok := c.Arg("also"); ok { // fetch.each-group
+		if v < 8 {
+			return skipf("OffsetFetch version %d asks for one group", v)
+		}
+		two := one
+		two.Group = r.group(other)
+		msg.Groups = append(msg.Groups, two)
+	}
 	req := &request{verb: "fetch", actor: a, group: group}
 	asked := func(topic string, number int32) bool {
 		return c.Flag("all") || slices.ContainsFunc(c.Words[1:], func(w string) bool {
@@ -113,25 +121,44 @@ func partitions(resp *kmsg.OffsetFetchResponse) (all []fetched, code int16) {
 			all = append(all, fetched{t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode})
 		}
 	}
-	for _, g := range resp.Groups {
-		code = g.ErrorCode
-		for _, t := range g.Topics {
-			for _, p := range t.Partitions {
-				all = append(all, fetched{t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode})
-			}
-		}
+	for i := range resp.Groups {
+		code = resp.Groups[i].ErrorCode
+		all = append(all, fetchedIn(&resp.Groups[i])...)
 	}
 	return all, code
 }
 
+func fetchedIn(g *kmsg.OffsetFetchResponseGroup) []fetched {
+	var all []fetched
+	for _, t := range g.Topics {
+		for _, p := range t.Partitions {
+			all = append(all, fetched{t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode})
+		}
+	}
+	return all
+}
+
+// renderFetch shows error and partitions; of several groups each behind its name.
 func (r *run) renderFetch(resp *kmsg.OffsetFetchResponse) string {
-	all, code := partitions(resp)
+	if len(resp.Groups) < 2 {
+		all, code := partitions(resp)
+		return more(errName(code), r.partitions(all))
+	}
+	parts := make([]string, len(resp.Groups))
+	for i := range resp.Groups {
+		g := &resp.Groups[i]
+		parts[i] = r.names.group(g.Group) + ":" + more(errName(g.ErrorCode), r.partitions(fetchedIn(g)))
+	}
+	return sortedBrackets(parts)
+}
+
+func (r *run) partitions(all []fetched) string {
 	parts := make([]string, len(all))
 	for i, f := range all {
 		parts[i] = fmt.Sprintf("%s/%d=%s", r.topicName(f.topic), f.number, f)
 	}
 	sort.Strings(parts)
-	return more(errName(code), strings.Join(parts, " "))
+	return strings.Join(parts, " ")
 }
 
 // String is the offset with its metadata, "none" where nothing is committed, or an error.

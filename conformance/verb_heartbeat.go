@@ -9,7 +9,7 @@ import (
 func init() {
 	register("heartbeat", &verb{
 		example: "heartbeat A B gen=+1 member=stranger v=4",
-		keys:    []string{"gen", "member", "v", "group"},
+		keys:    []string{"gen", "member", "v", "group", "static"},
 		words:   actors,
 		run:     runHeartbeat,
 	})
@@ -22,7 +22,7 @@ func runHeartbeat(r *run, c *script.Command) error {
 		group := groupArg(c, a)
 		msg := kmsg.NewPtrHeartbeatRequest()
 		msg.Group = r.group(group)
-		msg.Generation = genArg(c, a.gen)
+		msg.Generation, msg.InstanceID = genArg(c, a.gen), instanceArg(c, a)
 		var err error
 		if msg.MemberID, err = r.memberArg(c, a.id()); err != nil {
 			return err

@@ -10,11 +10,11 @@ import (
 	"github.com/muster-kafka/muster/conformance/script"
 )
 
-var joinKeys = []string{"session", "rebalance", "type", "v", "member", "group"}
+var joinKeys = []string{"session", "rebalance", "type", "v", "member", "group", "static"}
 
 func init() {
 	register("join", &verb{
-		example: "join A B range=x sticky=y session=10s rebalance=30s type=consumer v=9 member=none -again -id",
+		example: "join A B range=x sticky=y session=10s rebalance=30s type=consumer v=9 member=none static=own -again -id",
 		keys:    joinKeys,
 		open:    func(key string) bool { return key != "" },
 		flags:   []string{"again", "empty", "id"},
@@ -27,8 +27,7 @@ func init() {
 func runJoin(r *run, c *script.Command) error {
 	for _, name := range c.Words {
 		a := r.actor(name)
-		parked := slices.ContainsFunc(r.open, func(o *request) bool { return o.verb == "join" && o.actor == a })
-		if parked && !c.Flag("again") {
+		if !c.Flag("again") && r.waits(a, "join") {
 			return fmt.Errorf("a JoinGroup of %s is parked; write -again to repeat it on another connection", name)
 		}
 		if _, err := r.join(a, c, false); err != nil {
@@ -50,8 +49,11 @@ func (r *run) join(a *actor, c *script.Command, hidden bool) (*request, error) {
 		return nil, fmt.Errorf("%s has no protocol yet; write join %s range=x", a.name, a.name)
 	}
 	a.group = groupArg(c, a)
+	if s, ok := c.Arg("static"); ok {
+		a.instance = instance(s, a.name)
+	}
 	msg := kmsg.NewPtrJoinGroupRequest()
-	msg.Group = r.group(a.group)
+	msg.Group, msg.InstanceID = r.group(a.group), a.instance
 	var err error
 	if msg.MemberID, err = r.memberArg(c, a.joinID); err != nil {
 		return nil, err
@@ -68,7 +70,10 @@ func (r *run) join(a *actor, c *script.Command, hidden bool) (*request, error) {
 	}
 	for _, p := range list {
 		jp := kmsg.NewJoinGroupRequestProtocol()
-		jp.Name, jp.Metadata = p.name, []byte(p.metadata)
+		jp.Name = p.name
+		if jp.Metadata, err = r.subscription(p.metadata); err != nil {
+			return nil, err
+		}
 		msg.Protocols = append(msg.Protocols, jp)
 	}
 	req := &request{verb: "join", actor: a, member: msg.MemberID, group: a.group, parks: true, hidden: hidden}
@@ -76,7 +81,23 @@ func (r *run) join(a *actor, c *script.Command, hidden bool) (*request, error) {
 	req.render = func(resp kmsg.Response) string {
 		return r.renderJoin(msg, resp.(*kmsg.JoinGroupResponse), c.Flag("id"))
 	}
-	return req, r.sendJoin(req, msg, version(c))
+	if err := r.sendJoin(req, msg, version(c)); err != nil {
+		return req, err
+	}
+	return req, knowsStatic(req, msg)
+}
+
+// knowsStatic skips the scenario where the target says itself that it has no static members, as Kafka did until all brokers of a cluster
+// had been upgraded.
+func knowsStatic(req *request, msg *kmsg.JoinGroupRequest) error {
+	const unsupportedVersion = 35
+	if msg.InstanceID == nil || !req.taken {
+		return nil
+	}
+	if resp, err := req.call.Answer(); err == nil && resp.(*kmsg.JoinGroupResponse).ErrorCode == unsupportedVersion {
+		return skipf("the target answers UNSUPPORTED_VERSION to static members")
+	}
+	return nil
 }
 
 // sendJoin sends the request and waits until the target has taken it.
@@ -96,13 +117,13 @@ func (r *run) sendJoin(req *request, msg *kmsg.JoinGroupRequest, asked int16) er
 		return err
 	}
 	// join.new.member-id-required: such a request never waits.
-	req.parks = msg.MemberID != "" || req.call.Version < 4
+	req.parks = msg.MemberID != "" || req.call.Version < 4 || msg.InstanceID != nil && req.call.Version >= 5
 	switch {
 	case r.caps.Virtual:
 		// join.empty.rebalances: the first rebalance of an Empty group waits for others, but in a scenario it is over before they come.
 	case !req.parks:
 		return r.taken(req)
-	case r.caps.InitialDelay > 0 && (before.state == "Empty" || before.state == "Dead"):
+	case r.caps.InitialDelay > 0 && !r.delays && (before.state == "Empty" || before.state == "Dead"):
 		d := 2*r.caps.InitialDelay + r.caps.Slack + r.quiet
 		if r.promisesAnswer(req) {
 			d += r.patience
@@ -140,7 +161,7 @@ func joinEffect(before view, member string) func(view) bool {
 	switch {
 	case member == "" || !slices.Contains(before.members, member):
 		if before.state == "PreparingRebalance" || before.state == "CompletingRebalance" || before.state == "Stable" {
-			return func(now view) bool { return len(now.members) > len(before.members) || now.state != before.state }
+			return func(now view) bool { return now.state != before.state || !sameMembers(now.members, before.members) }
 		}
 		return nil
 	case before.state == "Stable" || before.state == "CompletingRebalance":
@@ -148,6 +169,11 @@ func joinEffect(before view, member string) func(view) bool {
 	default:
 		return nil
 	}
+}
+
+func sameMembers(a, b []string) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b)
 }
 
 // protocols are the arguments that are no settings.
@@ -212,7 +238,7 @@ func (a *actor) forget(id string) {
 func (r *run) renderJoin(msg *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, withID bool) string {
 	members := make([]string, len(resp.Members))
 	for i, m := range resp.Members {
-		members[i] = r.names.member(m.MemberID) + ":" + raw(m.ProtocolMetadata)
+		members[i] = r.names.memberOf(m.MemberID, m.InstanceID) + ":" + r.names.blob(m.ProtocolMetadata)
 	}
 	var list string
 	if len(members) > 0 {

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -12,7 +11,7 @@ import (
 func init() {
 	register("sync", &verb{
 		example: "sync A A=[t/0] B=[t/1] gen=+1 member=B type=consumer protocol=range v=5 -again",
-		keys:    []string{"gen", "member", "type", "protocol", "v", "group"},
+		keys:    []string{"gen", "member", "type", "protocol", "v", "group", "static"},
 		open:    func(key string) bool { return key != "none" && isMember(key) },
 		flags:   []string{"again"},
 		words:   actors,
@@ -24,8 +23,7 @@ func init() {
 func runSync(r *run, c *script.Command) error {
 	for _, name := range c.Words {
 		a := r.actor(name)
-		parked := slices.ContainsFunc(r.open, func(o *request) bool { return o.verb == "sync" && o.actor == a })
-		if parked && !c.Flag("again") {
+		if !c.Flag("again") && r.waits(a, "sync") {
 			return fmt.Errorf("a SyncGroup of %s is parked; write -again to repeat it on another connection", name)
 		}
 		if _, err := r.sync(a, c, false); err != nil {
@@ -39,7 +37,7 @@ func (r *run) sync(a *actor, c *script.Command, hidden bool) (*request, error) {
 	group := groupArg(c, a)
 	msg := kmsg.NewPtrSyncGroupRequest()
 	msg.Group = r.group(group)
-	msg.Generation = genArg(c, a.gen)
+	msg.Generation, msg.InstanceID = genArg(c, a.gen), instanceArg(c, a)
 	var err error
 	if msg.MemberID, err = r.memberArg(c, a.id()); err != nil {
 		return nil, err

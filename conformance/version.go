@@ -8,7 +8,7 @@ import (
 	"github.com/muster-kafka/muster/conformance/target"
 )
 
-// api is a request type of the spine: how scenarios call it and the newest version that they speak. Later versions of OffsetCommit
+// api is a request type: how scenarios call it and the newest version that they speak. Later versions of OffsetCommit
 // and OffsetFetch name topics by id.
 type api struct {
 	verb string
@@ -27,6 +27,11 @@ var apis = map[string]api{
 	"describe":         {"describe", kmsg.DescribeGroups, 5, 6},
 	"list":             {"list", kmsg.ListGroups, 5, 5},
 	"delete":           {"delete", kmsg.DeleteGroups, 2, 2},
+	"offset-delete":    {"offset-delete", kmsg.OffsetDelete, 0, 0},
+	"txn-init":         {"txn-init", kmsg.InitProducerID, 4, 5},
+	"txn-begin":        {"txn-begin", kmsg.AddOffsetsToTxn, 3, 4},
+	"txn-commit":       {"txn-commit", kmsg.TxnOffsetCommit, 3, 5},
+	"txn-end":          {"txn-end", kmsg.EndTxn, 3, 5},
 	"find-coordinator": {"find-coordinator", kmsg.FindCoordinator, 6, 6},
 }
 

@@ -33,6 +33,17 @@ func (r *run) taken(req *request) error {
 	return r.ctx.Err()
 }
 
+// waits reports whether a request of the actor is parked. One that the target is only slow to answer is waited for.
+func (r *run) waits(a *actor, verb string) bool {
+	for _, o := range r.open {
+		if o.verb == verb && o.actor == a && (r.caps.Virtual || !r.await(o, r.patience)) {
+			return true
+		}
+	}
+	r.absorb()
+	return false
+}
+
 // calm is how long to wait for a request that the coordinator answers at once.
 func (r *run) calm(req *request) time.Duration {
 	if r.promisesSilence(req) {

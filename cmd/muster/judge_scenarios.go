@@ -16,11 +16,15 @@ import (
 // scenarioJudge runs scenarios on a target.
 type scenarioJudge struct {
 	target    target.Target
+	name      string // of the target, as --target takes it
 	called    invocation
 	slow      bool // what waits for minutes too
 	scenarios []*conformance.Scenario
 	register  *conformance.Register // failures that Muster's authors know of; may be nil
 	parallel  int                   // scenarios at a time
+
+	// profile opens the target once more with the settings of a broker profile; nil where it is what it is.
+	profile func(context.Context, string) (*opened, error)
 }
 
 func (j *scenarioJudge) run(ctx context.Context, s *session) error {
@@ -31,25 +35,52 @@ func (j *scenarioJudge) run(ctx context.Context, s *session) error {
 	s.tell(func(v *verdict.Verdict) { v.Cover(rules, nil) })
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watch := &scenarioWatch{judge: j, session: s, ctx: ctx, cancel: cancel}
-	report, err := conformance.Suite{Scenarios: j.scenarios, Parallel: j.parallel, Slow: j.slow, OutDir: outDir}.Run(ctx, j.target, watch)
-	if err != nil {
-		return err
+	watch := &scenarioWatch{judge: j, target: j.target, session: s, ctx: ctx, cancel: cancel}
+	sets := []conformance.ProfileSet{{Profile: conformance.DefaultProfile, Scenarios: j.scenarios}}
+	if j.profile != nil {
+		sets = conformance.ByProfile(j.scenarios)
 	}
-	s.tell(func(v *verdict.Verdict) {
-		v.Cover(rules, report.Covered())
-		for _, r := range report.Remarks {
-			v.Warn("%s", r)
+	var all conformance.Report
+	for _, set := range sets {
+		report, err := j.judgeSet(ctx, s, watch, set)
+		if err != nil {
+			return err
 		}
-	})
-	return watch.resolve()
+		all.Results = append(all.Results, report.Results...)
+		s.tell(func(v *verdict.Verdict) {
+			v.Cover(rules, all.Covered())
+			for _, r := range report.Remarks {
+				v.Warn("%s", r)
+			}
+		})
+		if ended := watch.resolve(); ended != nil {
+			return ended
+		}
+	}
+	return nil
+}
+
+// judgeSet runs the scenarios of one broker profile, on a target of their own where they need other settings.
+func (j *scenarioJudge) judgeSet(ctx context.Context, s *session, watch *scenarioWatch, set conformance.ProfileSet) (conformance.Report, error) {
+	suite := conformance.Suite{Scenarios: set.Scenarios, Parallel: j.parallel, Slow: j.slow, OutDir: outDir}
+	watch.target = j.target
+	if set.Profile == conformance.DefaultProfile {
+		return suite.Run(ctx, j.target, watch)
+	}
+	other, err := j.profile(ctx, set.Profile)
+	if err != nil {
+		return conformance.Report{}, fmt.Errorf("opening %s with profile %s: %w", j.name, set.Profile, err)
+	}
+	defer s.close(other)
+	watch.target = other
+	return suite.Run(ctx, other, watch)
 }
 
 // reachable reports whether the target still takes connections.
-func (j *scenarioJudge) reachable(ctx context.Context) error {
+func (w *scenarioWatch) reachable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	conn, err := j.target.Dial(ctx, "muster")
+	conn, err := w.target.Dial(ctx, "muster")
 	if err != nil {
 		return err
 	}
@@ -59,6 +90,7 @@ func (j *scenarioJudge) reachable(ctx context.Context) error {
 // scenarioWatch hands results in as they come.
 type scenarioWatch struct {
 	judge   *scenarioJudge
+	target  target.Target // the one at work
 	session *session
 	ctx     context.Context
 	cancel  func() // ends the run
@@ -82,7 +114,7 @@ func (w *scenarioWatch) Done(r conformance.Result) {
 	if w.ctx.Err() != nil {
 		return
 	}
-	if err := w.judge.reachable(w.ctx); err != nil && w.ctx.Err() == nil {
+	if err := w.reachable(w.ctx); err != nil && w.ctx.Err() == nil {
 		w.gone = fmt.Errorf("the target has gone: %w", err)
 		w.cancel()
 	}
@@ -109,6 +141,7 @@ func (w *scenarioWatch) resolve() error {
 			w.tell(v, r)
 		}
 	})
+	w.doubtful = nil
 	return ended
 }
 

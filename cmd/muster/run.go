@@ -141,26 +141,32 @@ func rewriteScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformanc
 	if spec.kind != kafkaTarget && (spec.kind != addressTarget || o.as == "") {
 		return usage("--rewrite: %s cannot record, only a Kafka release can: --target kafka:VERSION, or HOST:PORT with --as kafka:VERSION", o.name)
 	}
-	ctx := cmd.Context()
 	p := newProgress(cmd.ErrOrStderr())
-	t, err := spec.open(ctx, o, p, 0)
-	if err != nil {
-		return unavailable(err)
-	}
+	open := spec.profiles(o, p, 0)
+	recorded, failed := 0, 0
 	var errs []error
-	for i, sc := range scenarios {
-		p.step("recording %d of %d, %s", i+1, len(scenarios), sc.Name)
-		text, err := conformance.Record(ctx, sc, t.Target)
-		if err == nil {
-			err = os.WriteFile(sc.Path, text, 0o644)
-		}
+	for _, set := range conformance.ByProfile(scenarios) {
+		t, err := open(cmd.Context(), set.Profile)
 		if err != nil {
-			errs = append(errs, err)
+			return unavailable(err)
 		}
+		for _, sc := range set.Scenarios {
+			recorded++
+			p.step("recording %d of %d, %s", recorded, len(scenarios), sc.Name)
+			text, err := conformance.Record(cmd.Context(), sc, t.Target)
+			if err == nil {
+				err = os.WriteFile(sc.Path, text, 0o644)
+			}
+			if err != nil {
+				failed++
+				errs = append(errs, err)
+			}
+		}
+		errs = append(errs, t.Close())
 	}
 	p.done()
-	if done := len(scenarios) - len(errs); done > 0 {
-		fmt.Fprintf(cmd.OutOrStdout(), "recorded %d of %s from %s; read the change before you keep it\n", done, counted(len(scenarios), "scenario"), t.Name())
+	if done := len(scenarios) - failed; done > 0 {
+		fmt.Fprintf(cmd.OutOrStdout(), "recorded %d of %s from %s; read the change before you keep it\n", done, counted(len(scenarios), "scenario"), o.name)
 	}
-	return unavailable(errors.Join(errors.Join(errs...), t.Close()))
+	return unavailable(errors.Join(errs...))
 }

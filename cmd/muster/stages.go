@@ -48,7 +48,10 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 	if err != nil {
 		return unavailable(err)
 	}
-	work := &scenarioJudge{target: opened, slow: s.slow, called: s.called, scenarios: scenarios, register: register, parallel: opened.parallel()}
+	work := &scenarioJudge{target: opened, name: o.name, slow: s.slow, called: s.called, scenarios: scenarios, register: register, parallel: opened.parallel()}
+	if spec.kind == kafkaTarget {
+		work.profile = spec.profiles(o, s.progress, s.seed)
+	}
 	judgeScenarios := judge{verdict.Scenarios, work.run}
 	stages := []stage{{judgeScenarios}}
 	if whole && spec.kind == implTarget {

@@ -55,6 +55,7 @@ type targetSpec struct {
 	kind    targetKind
 	name    string
 	release string // of kafka:VERSION
+	profile string // broker profile of kafka:VERSION; empty is the default one
 }
 
 const targetNames = "impl, impl+tcp, model, kfake, kafka:VERSION or HOST:PORT"
@@ -172,6 +173,14 @@ func (s targetSpec) open(ctx context.Context, o openOptions, p *progress, seed u
 	return &opened{t, t}, nil
 }
 
+// profiles returns what opens the target with the settings of a broker profile.
+func (s targetSpec) profiles(o openOptions, p *progress, seed uint64) func(context.Context, string) (*opened, error) {
+	return func(ctx context.Context, profile string) (*opened, error) {
+		s.profile = profile
+		return s.open(ctx, o, p, seed)
+	}
+}
+
 func (s targetSpec) openTarget(ctx context.Context, o openOptions, release string, p *progress, seed uint64) (target.Target, error) {
 	say := func(line string) { p.say("%s", line) }
 	switch s.kind {
@@ -192,7 +201,7 @@ func (s targetSpec) openTarget(ctx context.Context, o openOptions, release strin
 	case kfakeTarget:
 		return kfake.Open(ctx)
 	case kafkaTarget:
-		return kafka.Open(ctx, s.release, kafka.DefaultProfile, kafka.Options{Progress: say})
+		return kafka.Open(ctx, s.release, s.profile, kafka.Options{Progress: say})
 	default:
 		return s.openAddress(ctx, o, p)
 	}

@@ -4,6 +4,7 @@ package target
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -72,6 +73,13 @@ type Capabilities struct {
 	// Slack is how late a timer of the target may be noticed, measured or assumed.
 	Slack time.Duration
 
+	// Features are what the target has of what not every target has: see the constants below.
+	Features []Feature
+
+	// Restart ends the coordinator as a crash would and starts it again on what it had stored, at the same address; it returns
+	// when the coordinator serves again. All connections are gone then. Nil where that cannot be done.
+	Restart func(context.Context) error
+
 	// MinSession and MaxSession bound session timeouts (group.min/max.session.timeout.ms).
 	MinSession, MaxSession time.Duration
 
@@ -91,6 +99,24 @@ type Capabilities struct {
 	// have there. Each has at least two partitions.
 	Topics map[string]string
 }
+
+// Feature is a part of the protocol that a target may lack as a whole, so that judges need not ask.
+type Feature string
+
+// The features. Request versions are no features: Versions tells them.
+const (
+	Static       Feature = "static"        // static members: group.instance.id
+	Transactions Feature = "txn"           // InitProducerId, AddOffsetsToTxn, TxnOffsetCommit, EndTxn, and the markers that follow
+	OffsetDelete Feature = "offset-delete" // the OffsetDelete request
+	Operations   Feature = "operations"    // DescribeGroups tells what the client may do with a group
+	Corners      Feature = "corners"       // what no client does: a partition that a request names twice, blanks in a filter
+)
+
+// Features are all that there are.
+func Features() []Feature { return []Feature{Static, Transactions, OffsetDelete, Operations, Corners} }
+
+// Has reports whether the target has the feature.
+func (c Capabilities) Has(f Feature) bool { return slices.Contains(c.Features, f) }
 
 // VersionRange is the range of versions that a target offers for an API, both ends included.
 type VersionRange struct{ Min, Max int16 }

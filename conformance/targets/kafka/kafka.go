@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/wire"
 	"github.com/muster-kafka/muster/internal/kafka"
 )
@@ -17,10 +18,17 @@ import (
 // DefaultProfile is the broker profile of most scenarios: groups that are quick to test, all else as Kafka has it.
 const DefaultProfile = "default"
 
-// profiles are named sets of broker settings on top of kafka.DefaultSettings.
+// profiles are named sets of broker settings on top of kafka.DefaultSettings. docs/scenarios.md lists them.
 var profiles = map[string]map[string]string{
 	DefaultProfile: {},
+	"delay":        {"group.initial.rebalance.delay.ms": "2000"},
+	"size":         {"group.max.size": "2"},
+	"retention":    {"offsets.retention.check.interval.ms": "1000", "offsets.retention.minutes": "1"},
+	"restart":      {}, // its scenarios restart it
 }
+
+// Profiles are the names of the broker profiles, sorted.
+func Profiles() []string { return slices.Sorted(maps.Keys(profiles)) }
 
 // Options are all optional.
 type Options struct {
@@ -45,7 +53,7 @@ func Open(ctx context.Context, version, profile string, opts Options) (*Target, 
 	}
 	settings, ok := profiles[profile]
 	if !ok {
-		return nil, fmt.Errorf("no broker profile %q; there are: %s", profile, strings.Join(slices.Sorted(maps.Keys(profiles)), ", "))
+		return nil, fmt.Errorf("no broker profile %q; there are: %s", profile, strings.Join(Profiles(), ", "))
 	}
 	settings = maps.Clone(settings)
 	maps.Copy(settings, opts.Settings)
@@ -67,6 +75,21 @@ func Open(ctx context.Context, version, profile string, opts Options) (*Target, 
 		return nil, errors.Join(err, stop(b))
 	}
 	return &Target{Target: w, broker: b}, nil
+}
+
+// Capabilities are those of the address; what is the harness's own can also be restarted.
+func (t *Target) Capabilities() target.Capabilities {
+	caps := t.Target.Capabilities()
+	caps.Restart = t.restart
+	return caps
+}
+
+// restart kills the broker and starts it on its data again.
+func (t *Target) restart(ctx context.Context) error {
+	if err := t.broker.Kill(); err != nil {
+		return err
+	}
+	return t.broker.Restart(ctx)
 }
 
 // Broker is the process behind the target, for its pid, its log, and crashes.

@@ -95,8 +95,8 @@ func (t *Target) removeOurs(ctx context.Context) error {
 	if len(groups) > 0 {
 		gerr = t.removeGroups(ctx, slices.Sorted(maps.Keys(groups)))
 	}
-	if t.topic != "" {
-		terr = removeTopics(ctx, t.admin, []string{t.topic})
+	if len(t.topics) > 0 {
+		terr = removeTopics(ctx, t.admin, t.topics)
 	}
 	return errors.Join(gerr, terr)
 }

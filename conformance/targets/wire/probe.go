@@ -47,6 +47,7 @@ func (t *Target) probe(ctx context.Context) error {
 		return err
 	}
 	t.setTimes()
+	t.setFeatures()
 	return nil
 }
 
@@ -92,6 +93,26 @@ func hopeless(ctx context.Context, err error) bool {
 		}
 	}
 	return ctx.Err() != nil || kerr.IsRetriable(err)
+}
+
+// setFeatures tells what the target has, from what it offers. Transactions leave transactional ids behind that nobody can remove, and
+// OffsetDelete needs a second topic: those only where the target is ours.
+func (t *Target) setFeatures() {
+	t.caps.Features = []target.Feature{target.Static, target.Operations, target.Corners}
+	offers := func(keys ...kmsg.Key) bool {
+		for _, k := range keys {
+			if _, ok := t.caps.Versions[k.Int16()]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+	if t.opts.Own && offers(kmsg.InitProducerID, kmsg.AddOffsetsToTxn, kmsg.TxnOffsetCommit, kmsg.EndTxn) {
+		t.caps.Features = append(t.caps.Features, target.Transactions)
+	}
+	if t.opts.Own && offers(kmsg.OffsetDelete) {
+		t.caps.Features = append(t.caps.Features, target.OffsetDelete)
+	}
 }
 
 // setTimes derives how scenarios are timed there; see the package's comment.

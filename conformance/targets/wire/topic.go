@@ -11,8 +11,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// scenarioTopic is the name that scenarios use for the topic of the run; it has partitions 0 and 1.
-const scenarioTopic = "t"
+// scenarioTopic is the name that scenarios use for the topic of the run; it has partitions 0 and 1. secondTopic is another one, which
+// targets of our own have, for what depends on whether a group subscribes to a topic.
+const (
+	scenarioTopic = "t"
+	secondTopic   = "u"
+)
 
 const topicPartitions = 2
 
@@ -32,6 +36,16 @@ func (t *Target) prepareTopic(ctx context.Context) error {
 		}
 	}
 	t.caps.Topics = map[string]string{scenarioTopic: name}
+	if t.opts.Own {
+		second := t.caps.Prefix + secondTopic
+		if err := t.createTopic(ctx, second); err != nil {
+			return err
+		}
+		if err := t.awaitTopic(ctx, second); err != nil {
+			return err
+		}
+		t.caps.Topics[secondTopic] = second
+	}
 	return t.awaitTopic(ctx, name)
 }
 
@@ -53,7 +67,7 @@ func (t *Target) createTopic(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("%w (creating %s: %w)", ErrNoTopic, name, err)
 	}
-	t.topic = name
+	t.topics = append(t.topics, name)
 	return nil
 }
 

@@ -85,7 +85,7 @@ type Target struct {
 	limit  *rate.Limiter // nil: none
 	table  *table
 	found  Findings
-	topic  string // created by us; "" if none was
+	topics []string // created by us
 
 	mu     sync.Mutex
 	conns  map[*Conn]struct{}
