@@ -61,6 +61,7 @@ func (o *atlasOptions) run(cmd *cobra.Command) error {
 	if err != nil || !ok {
 		return unavailable(fmt.Errorf("no register of kfake: %w", err))
 	}
+	scenarios, known = atlas.Drawn(scenarios, known)
 	p := newProgress(cmd.ErrOrStderr())
 	releases := kafka.Releases
 	if len(o.releases) > 0 {

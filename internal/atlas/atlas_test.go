@@ -28,7 +28,11 @@ func inputs(t *testing.T) ([]*conformance.Scenario, []Explanation, *conformance.
 	if err != nil || !ok {
 		t.Fatalf("no register of kfake: %v", err)
 	}
-	return scenarios, explained, known
+	drawn, known := Drawn(scenarios, known)
+	if undrawn := Undrawn(); len(drawn)+len(undrawn) != len(scenarios) {
+		t.Fatalf("undrawn.txt names %d of %d scenarios and %d are drawn: it names one twice, or one that is not there", len(undrawn), len(scenarios), len(drawn))
+	}
+	return drawn, explained, known
 }
 
 // TestCurrent fails where docs/atlas.md was made from other scenarios, explanations, releases or another register than those here.
