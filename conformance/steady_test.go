@@ -64,27 +64,53 @@ sync A
 A: NONE gen=2 leader=A protocol=range members=[A:x]
 A: NONE ""
 A: NONE ""
+`
 
+// seen is what others see of it meanwhile.
+const seen = `
 join A
 describe
 ----
 A: NONE gen=3 leader=A protocol=range members=[A:x]
-describe: CompletingRebalance members=[A]
+describe: CompletingRebalance members=[A(client-id "")]
 
 sync A
 describe
 ----
 A: NONE ""
-describe: Stable members=[A]
+describe: Stable members=[A(client-id "")]
 `
 
 // TestPauses holds that a right coordinator which answers late is not blamed, and at the first try.
 func TestPauses(t *testing.T) {
 	for _, pause := range []time.Duration{0, 90 * time.Millisecond, 250 * time.Millisecond, 2 * time.Second} {
 		f := newFake(sole(func(*exchange) time.Duration { return pause }).serve)
-		if res := judged(t, f, pausing); res.Status != Pass || res.Unsteady != nil {
+		if res := judged(t, f, pausing+seen); res.Status != Pass || res.Unsteady != nil {
 			t.Errorf("pauses of %s: %s %s\n%v", pause, res.Status, res.Reason, res.Failures())
 		}
+	}
+}
+
+// TestLateForTheNext holds that an actor's next request waits for what the block promises it: here A's answer comes long after B's, which released it.
+func TestLateForTheNext(t *testing.T) {
+	p := newPair()
+	p.later = 900 * time.Millisecond
+	serve := p.special
+	p.special = func(f *fake, x *exchange) bool {
+		req, ok := x.req.(*kmsg.SyncGroupRequest)
+		if !ok {
+			return serve(f, x)
+		}
+		resp := kmsg.NewPtrSyncGroupResponse()
+		if resp.ProtocolType, resp.Protocol = req.ProtocolType, req.Protocol; req.Generation != 7 {
+			resp.ErrorCode, resp.ProtocolType, resp.Protocol = 22, nil, nil
+		}
+		f.answer(x, resp, 0)
+		return true
+	}
+	res := judged(t, newFake(p.serve), "join A B range=x\n----\nA: MEMBER_ID_REQUIRED\nB: MEMBER_ID_REQUIRED\n\njoin A\njoin B\nsync A\n----\nA: NONE gen=7 leader=A protocol=range members=[A:x B:x]\nB: NONE gen=7 leader=A protocol=range\nA: NONE \"\"\n")
+	if res.Status != Pass || res.Unsteady != nil {
+		t.Errorf("%s %s: %v", res.Status, res.Reason, res.Failures())
 	}
 }
 

@@ -146,7 +146,7 @@ func TestForeign(t *testing.T) {
 	if err := tg.Close(); err != nil {
 		t.Error(err)
 	}
-	left, err := wire.Cleanup(ctx, wire.Options{Addr: b.Addr}, wire.PrefixMark)
+	left, err := wire.Cleanup(ctx, wire.Options{Addr: b.Addr}, caps.Prefix)
 	if err != nil || len(left.Groups)+len(left.Topics) != 0 {
 		t.Errorf("Close had left %+v (%v)", left, err)
 	}
