@@ -1,0 +1,204 @@
+package linearize
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Result is what is known of a history.
+type Result uint8
+
+const (
+	// Unknown: nothing was proven, either way. It is never a pass.
+	Unknown Result = iota
+	// Legal: the specification explains everything that was recorded.
+	Legal
+	// Illegal: it does not.
+	Illegal
+)
+
+func (r Result) String() string { return [...]string{"unknown", "legal", "illegal"}[r] }
+
+// Limits bound a check. Zero values mean the defaults.
+type Limits struct {
+	Timeout      time.Duration // for each group; default 30 s
+	Operations   int           // for each group; what comes later is not judged, and said so; default 10 000
+	Explanations int           // at once, in one group; default 4096
+
+	Broken []classic.RuleID // rules that the model breaks on purpose, to see who notices
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Timeout <= 0 {
+		l.Timeout = 30 * time.Second
+	}
+	if l.Operations <= 0 {
+		l.Operations = 10_000
+	}
+	if l.Explanations <= 0 {
+		l.Explanations = 4096
+	}
+	return l
+}
+
+// Verdict is what a check found.
+type Verdict struct {
+	Result   Result
+	Reason   string            // why it is Unknown
+	Groups   []GroupVerdict    // by name
+	Problems []history.Problem // of a history that was read from a file
+	Elapsed  time.Duration
+}
+
+// GroupVerdict is the verdict on one group.
+type GroupVerdict struct {
+	Group      string
+	Result     Result
+	Reason     string
+	Calls      int
+	Operations int // calls after splitting
+	Overlap    int // the most operations that were open at one instant
+	Elapsed    time.Duration
+}
+
+// CheckFile judges a saved history again.
+func CheckFile(ctx context.Context, path string, limits Limits) (Verdict, *history.History, error) {
+	h, problems, err := history.ReadFile(path)
+	if err != nil {
+		return Verdict{Problems: problems, Reason: err.Error()}, nil, err
+	}
+	v, err := Check(ctx, h, limits)
+	v.Problems = problems
+	if len(problems) > 0 && v.Result == Legal {
+		v.Result, v.Reason = Unknown, "legal as far as the record can be trusted: "+problems[len(problems)-1].Reason
+	}
+	return v, h, err
+}
+
+// Check judges a history, group by group. The error is about a history that cannot be judged at all.
+func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, error) {
+	limits = limits.withDefaults()
+	started := time.Now()
+	parts, err := split(h, h.Header.Lateness())
+	if err != nil {
+		return Verdict{Reason: err.Error()}, err
+	}
+	config, err := configOf(&h.Header, limits.Broken)
+	if err != nil {
+		return Verdict{Reason: err.Error()}, err
+	}
+	v := Verdict{Result: Legal}
+	for _, p := range parts {
+		g := GroupVerdict{Group: p.group, Calls: len(p.calls)}
+		if share := stalled(&h.Header); share > maxStalled {
+			g.Reason = fmt.Sprintf("the run was stalled for %.0f %% of its time; run it again on a machine with less to do", share*100)
+		} else {
+			g = checkGroup(ctx, config, p, limits)
+		}
+		v.Groups = append(v.Groups, g)
+		switch {
+		case g.Result == Illegal:
+			v.Result, v.Reason = Illegal, ""
+		case g.Result == Unknown && v.Result == Legal:
+			v.Result, v.Reason = Unknown, fmt.Sprintf("group %q: %s", g.Group, g.Reason)
+		}
+	}
+	if len(parts) == 0 {
+		v.Result, v.Reason = Unknown, "the history holds no call about a group"
+	}
+	v.Elapsed = time.Since(started)
+	return v, nil
+}
+
+// prepare is what a check of one group of a history needs.
+func prepare(h *history.History, group string, limits Limits) (observe.Config, *partition, error) {
+	config, err := configOf(&h.Header, limits.Broken)
+	if err != nil {
+		return config, nil, err
+	}
+	parts, err := split(h, h.Header.Lateness())
+	if err != nil {
+		return config, nil, err
+	}
+	for _, p := range parts {
+		if p.group == group {
+			return config, p, nil
+		}
+	}
+	return config, nil, fmt.Errorf("no call is about group %q", group)
+}
+
+func stalled(h *history.Header) float64 {
+	if h.Ran <= 0 {
+		return 0
+	}
+	return float64(h.StalledFor) / float64(h.Ran)
+}
+
+// checkGroup runs porcupine over one group. Each group has a search of its own, so that its time is its own and a slow one does not
+// delay what another has found.
+func checkGroup(ctx context.Context, config observe.Config, p *partition, limits Limits) GroupVerdict {
+	g := GroupVerdict{Group: p.group, Calls: len(p.calls)}
+	capped := p.cap(limits.Operations)
+	g.Operations, g.Overlap = len(p.operations), p.overlap()
+	started := time.Now()
+
+	j := newJudge(config, p, limits)
+	result := porcupine.CheckOperationsTimeout(j.model(ctx), p.porcupine(), limits.Timeout)
+	g.Elapsed = time.Since(started)
+	switch abandoned := j.abandoned(); {
+	case abandoned != nil:
+		g.Reason = abandoned.Error()
+	case result == porcupine.Unknown:
+		g.Reason = fmt.Sprintf("no verdict within %v (%d operations, %d of them open at once)", limits.Timeout, g.Operations, g.Overlap)
+	case result == porcupine.Illegal:
+		g.Result = Illegal
+	case capped > 0:
+		g.Reason = fmt.Sprintf("legal so far: only the first %d operations were judged, %d were not", g.Operations, capped)
+	case p.closed > 0:
+		g.Reason = fmt.Sprintf("legal, but the target closed the connection of %d calls without an answer", p.closed)
+	default:
+		g.Result = Legal
+	}
+	return g
+}
+
+func newJudge(config observe.Config, p *partition, limits Limits) *judge {
+	world := observe.NewWorld(config)
+	for _, c := range p.calls {
+		for _, id := range idsIn(c) {
+			world.Know(id)
+		}
+	}
+	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations}
+}
+
+// model is the judge in porcupine's terms.
+func (j *judge) model(ctx context.Context) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return j.initial() },
+		StepContext: func(search context.Context, before, input, _ any) (bool, any) {
+			if ctx.Err() != nil {
+				j.giveUp(fmt.Errorf("stopped: %w", context.Cause(ctx)))
+			}
+			if j.abandoned() != nil {
+				return false, nil
+			}
+			after := j.step(search, before.(*state), input.(*operation))
+			return after != nil, after
+		},
+		// The search leaves a state alone if one that is equal was seen after the same operations. It asks Equal(new, seen), and it is
+		// enough that the seen one covers the new: what follows the new one followed the seen one, in vain. There is no Hash, as
+		// states that cover each other need not have the same.
+		Equal:             func(fresh, seen any) bool { return seen.(*state).covers(fresh.(*state)) },
+		DescribeOperation: func(input, _ any) string { return input.(*operation).describe() },
+		DescribeState:     func(s any) string { return s.(*state).describe() },
+	}
+}

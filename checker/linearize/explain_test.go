@@ -1,0 +1,76 @@
+package linearize
+
+import (
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-kafka/muster/checker/linearize/history"
+)
+
+// TestFailuresAreMadeSmall explains histories with one wrong answer: what is left must be judged illegal again, be smaller, and
+// name the call.
+func TestFailuresAreMadeSmall(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 7))
+	var before, after, explained int
+	for _, m := range mutations {
+		o := simOptions{seed: 30_000, groups: 2, clients: 6, calls: 200}
+		if m.silent {
+			o.profile = "java"
+		}
+		h := simulate(t, o)
+		mutated := mutate(t, r, h, m)
+		if mutated == nil {
+			t.Fatalf("%s: nothing to change", m.name)
+		}
+		v, err := Check(t.Context(), mutated, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range v.Groups {
+			if g.Result != Illegal {
+				continue
+			}
+			f, err := Explain(t.Context(), mutated, g.Group, Options{Out: t.TempDir(), Budget: 10 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, small, err := CheckFile(t.Context(), f.File, Limits{})
+			if err != nil || again.Result != Illegal || len(again.Problems) > 0 {
+				t.Fatalf("%s: judged again: %v %s %v %v", m.name, again.Result, again.Reason, again.Problems, err)
+			}
+			explained++
+			before, after = before+g.Calls, after+len(small.Calls)
+			if f.Rule == "" || !strings.Contains(f.Text, "In an order that explains all the rest:") || !strings.HasSuffix(f.Text, "Next: muster check "+f.File+"\n") {
+				t.Errorf("%s: rule %q, text:\n%s", m.name, f.Rule, f.Text)
+			}
+			if page, err := os.ReadFile(f.Page); err != nil || len(page) < 1000 {
+				t.Errorf("%s: page: %v", m.name, err)
+			}
+			changed := changedCall(h, mutated)
+			kept := false
+			for _, c := range small.Calls {
+				kept = kept || c.Was == changed
+			}
+			if !kept {
+				t.Errorf("%s: call %d, whose answer was changed, is not among the calls that are left:\n%s", m.name, changed, f.Text)
+			}
+		}
+	}
+	t.Logf("%d failures: %d calls before, %d after", explained, before, after)
+	if after*2 > before || explained < len(mutations)/2 {
+		t.Errorf("%d of %d calls are left in %d failures", after, before, explained)
+	}
+}
+
+func changedCall(a, b *history.History) int64 {
+	for i := range a.Calls {
+		if string(a.Calls[i].Response) != string(b.Calls[i].Response) {
+			return a.Calls[i].ID
+		}
+	}
+	return 0
+}

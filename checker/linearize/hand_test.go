@@ -1,0 +1,190 @@
+package linearize
+
+import (
+	"testing"
+
+	"github.com/muster-kafka/muster/checker/linearize/history"
+)
+
+// TestByHand judges small histories whose verdict a person can tell.
+func TestByHand(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		profile string // default reference
+		write   func(b *book)
+		want    Result
+	}{
+		{"alone", "", func(b *book) { b.alone() }, Legal},
+		{"heartbeat in time", "", func(b *book) { b.alone(); b.heartbeat("a", 50, 51, "A", 1, 0) }, Legal},
+		{"expiry too early", "", func(b *book) { b.alone(); b.heartbeat("a", 60, 61, "A", 1, 25) }, Illegal},
+		{"expiry at its time", "", func(b *book) { b.alone(); b.heartbeat("a", 110, 111, "A", 1, 25) }, Legal},
+		{"late timer within the slack", "", func(b *book) { b.alone(); b.heartbeat("a", 150, 151, "A", 1, 0) }, Legal},
+		{"expiry too late", "", func(b *book) { b.alone(); b.heartbeat("a", 200, 201, "A", 1, 0) }, Illegal},
+		{"renewed by a heartbeat", "", func(b *book) {
+			b.alone()
+			b.heartbeat("a", 90, 91, "A", 1, 0)
+			b.heartbeat("a", 180, 181, "A", 1, 0)
+			b.heartbeat("a", 190, 191, "A", 1, 0)
+		}, Legal},
+		{"expiry too early after a heartbeat", "", func(b *book) {
+			b.alone()
+			b.heartbeat("a", 90, 91, "A", 1, 0)
+			b.heartbeat("a", 140, 141, "A", 1, 25)
+		}, Illegal},
+		{"not renewed by a refused heartbeat", "", func(b *book) {
+			b.alone()
+			b.heartbeat("a", 90, 91, "A", 7, 22)
+			b.heartbeat("a", 180, 181, "A", 1, 0)
+		}, Illegal},
+
+		{"wrong generation refused", "", func(b *book) { b.alone(); b.heartbeat("a", 10, 11, "A", 2, 22) }, Legal},
+		{"wrong generation accepted", "", func(b *book) { b.alone(); b.heartbeat("a", 10, 11, "A", 2, 0) }, Illegal},
+		{"generation skipped", "", func(b *book) {
+			b.join("a", 0, 1, "", refusedJoin(79, "A"))
+			b.join("a", 2, 3, "A", joined(2, "A", "A", "A"))
+		}, Illegal},
+
+		{"two members", "", func(b *book) {
+			b.alone()
+			b.second()
+			b.sync("b", 26, 31, "B", 2, nil, 0, "B")
+			b.sync("a", 30, 31, "A", 2, []string{"A", "B"}, 0, "A")
+		}, Legal},
+		{"two leaders", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			b.join("b", 12, 25, "B", joined(2, "B", "B", "A", "B"))
+			b.join("a", 20, 25, "A", joined(2, "A", "A", "A", "B"))
+		}, Illegal},
+		{"another's assignment", "", func(b *book) {
+			b.alone()
+			b.second()
+			b.sync("b", 26, 31, "B", 2, nil, 0, "A")
+			b.sync("a", 30, 31, "A", 2, []string{"A", "B"}, 0, "A")
+		}, Illegal},
+		{"assignment before the leader gave one", "", func(b *book) {
+			b.alone()
+			b.second()
+			b.sync("b", 26, 28, "B", 2, nil, 0, "B")
+			b.sync("a", 30, 31, "A", 2, []string{"A", "B"}, 0, "A")
+		}, Illegal},
+
+		{"commit refused after fencing", "", func(b *book) { b.alone(); b.second(); b.commit("a", 26, 27, "A", 1, 5, 22) }, Legal},
+		{"commit accepted after fencing", "", func(b *book) { b.alone(); b.second(); b.commit("a", 26, 27, "A", 1, 5, 0) }, Illegal},
+		{"commit accepted while the fence falls", "", func(b *book) {
+			b.alone()
+			b.second()
+			b.commit("c", 13, 27, "A", 1, 5, 0)
+		}, Legal},
+
+		{"either of two commits", "", func(b *book) {
+			b.commit("a", 0, 10, "", -1, 1, 0)
+			b.commit("b", 5, 15, "", -1, 2, 0)
+			b.fetch("c", 20, 21, 1)
+		}, Legal},
+		{"the commit before", "", func(b *book) {
+			b.commit("a", 0, 10, "", -1, 1, 0)
+			b.commit("b", 11, 15, "", -1, 2, 0)
+			b.fetch("c", 20, 21, 1)
+		}, Illegal},
+		{"offsets go back", "", func(b *book) {
+			b.commit("a", 0, 10, "", -1, 1, 0)
+			b.commit("b", 5, 15, "", -1, 2, 0)
+			b.fetch("c", 20, 21, 1)
+			b.fetch("c", 22, 23, 2)
+		}, Illegal},
+		{"a lost commit that happened", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			lost(b.commit("b", 5, 9, "", -1, 2, 0))
+			b.fetch("c", 20, 21, 2)
+		}, Legal},
+		{"a lost commit that did not happen", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			lost(b.commit("b", 5, 9, "", -1, 2, 0))
+			b.fetch("c", 20, 21, 1)
+			b.fetch("c", 300, 301, 1)
+		}, Legal},
+		{"a lost commit that happened and did not", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			lost(b.commit("b", 5, 9, "", -1, 2, 0))
+			b.fetch("c", 20, 21, 2)
+			b.fetch("c", 22, 23, 1)
+		}, Illegal},
+		{"a commit that is never answered", "", func(b *book) { lost(b.commit("a", 0, 900, "", -1, 1, 0)) }, Illegal},
+
+		{"a join that waits for A", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			b.join("b", 12, 150, "B", nil) // until 100 ms silence is right: A's session ends at 104 ms at the earliest
+		}, Legal},
+		{"a join that is never answered", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			b.join("b", 12, 900, "B", nil) // A's session has ended long since
+		}, Illegal},
+		{"a join that A's heartbeats hold up", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			b.join("b", 12, 290, "B", nil)
+			for at := 50; at < 280; at += 50 {
+				b.heartbeat("a", at, at+1, "A", 1, 27)
+			}
+		}, Legal},
+		{"a join that the rebalance timeout must end", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			b.join("b", 12, 900, "B", nil)
+			for at := 50; at < 300; at += 50 {
+				b.heartbeat("a", at, at+1, "A", 1, 27)
+			}
+			b.heartbeat("a", 420, 421, "A", 1, 25)
+		}, Illegal},
+		{"a join that a leave may have ended in time", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			b.join("b", 12, 130, "B", nil) // until 80 ms silence is right
+			b.leave("a", 60, 99, "A")
+		}, Legal},
+		{"a join that a leave has ended too early", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			b.join("b", 12, 130, "B", nil)
+			b.leave("a", 60, 99, "A")
+			b.heartbeat("a", 70, 71, "A", 1, 25) // A had left by then, so B's answer was due by then
+		}, Illegal},
+		{"a superseded join, on Kafka", "java", func(b *book) { superseded(b) }, Legal},
+		{"a superseded join, by contract", "", func(b *book) { superseded(b) }, Illegal},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			profile := test.profile
+			if profile == "" {
+				profile = "reference"
+			}
+			b := newBook(profile)
+			test.write(b)
+			v, err := Check(t.Context(), &b.History, Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Result != test.want {
+				t.Errorf("%v %s, want %v", v.Result, v.Reason, test.want)
+				if v.Result == Illegal {
+					f, _ := Explain(t.Context(), &b.History, "g", Options{Out: t.TempDir()})
+					t.Log(f.Text)
+				}
+			}
+		})
+	}
+}
+
+// superseded: B repeats its JoinGroup on another connection, and only the second is answered.
+func superseded(b *book) {
+	b.alone()
+	b.join("b", 10, 11, "", refusedJoin(79, "B"))
+	b.join("b", 12, 900, "B", nil)
+	b.join("b", 20, 41, "B", joined(2, "A", "B"))
+	b.join("a", 40, 41, "A", joined(2, "A", "A", "A", "B"))
+}
+
+// lost takes the answer of a call away.
+func lost(c *history.Call) { c.Outcome, c.Response = history.GivenUp, nil }

@@ -1,0 +1,194 @@
+package linearize
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker/linearize/history"
+)
+
+// minimise makes an illegal history of one group small. First it looks for the shortest beginning that is illegal: what ends it is the
+// wrong call, the first answer (or silence) that nothing explains. Then it leaves out calls for as long as the fault stays the same
+// one. A history can also become illegal because a call was left out, as a member whose JoinGroup is gone is unknown; so a smaller
+// history is only taken where it is illegal, would be legal if nothing were known of how the wrong call ended, and has the call end in
+// another way than it did for no other reason.
+func minimise(ctx context.Context, h *history.History, group string, limits Limits, budget time.Duration) (*history.History, *finding) {
+	m := &minimiser{group: group, limits: limits.withDefaults()}
+	m.best = h.Keep(func(c *history.Call) bool { return slices.Contains(c.Groups, group) })
+	if !m.shorten(ctx) {
+		return m.best, nil
+	}
+	if m.found = find(ctx, m.best, group, m.wrong, m.limits); m.found == nil {
+		return m.best, nil
+	}
+	m.reasons = m.found.reasons()
+	// What is found until here is needed, however long it takes. The rest is for the eye: no try may use up the budget.
+	m.until = time.Now().Add(budget)
+	m.limits.Timeout = min(m.limits.Timeout, max(budget/4, 100*time.Millisecond))
+	m.pasts(ctx)
+	m.try(ctx, func(c *history.Call) bool { return !looks(c) })
+	m.try(ctx, func(c *history.Call) bool { return !refused(c) })
+	for changed := true; changed && m.time(ctx); {
+		changed = m.clients(ctx)
+		changed = m.chunks(ctx) || changed
+	}
+	return m.best, m.found
+}
+
+type minimiser struct {
+	group  string
+	limits Limits
+	until  time.Time
+	best   *history.History
+	wrong  int64 // id of the wrong call
+
+	found   *finding // about best
+	reasons []string // why the call is wrong
+}
+
+func (m *minimiser) time(ctx context.Context) bool {
+	return ctx.Err() == nil && time.Now().Before(m.until)
+}
+
+func (m *minimiser) check(ctx context.Context, h *history.History) Result {
+	config, p, err := prepare(h, m.group, m.limits)
+	if err != nil {
+		return Unknown
+	}
+	return checkGroup(ctx, config, p, m.limits).Result
+}
+
+// shorten cuts the history after the first call that nothing explains. It fails where that cannot be found in time.
+func (m *minimiser) shorten(ctx context.Context) bool {
+	ends := make([]int64, len(m.best.Calls))
+	for i := range m.best.Calls {
+		ends[i] = m.best.Calls[i].Return + 1
+	}
+	slices.Sort(ends)
+	// A longer beginning says more, so it is illegal if a shorter one is.
+	first := sort.Search(len(ends), func(i int) bool { return m.check(ctx, m.best.Cut(ends[i])) == Illegal })
+	if first == len(ends) {
+		return false
+	}
+	cut := m.best.Cut(ends[first])
+	for i := len(cut.Calls) - 1; i >= 0; i-- {
+		if c := &cut.Calls[i]; c.Return+1 == ends[first] && c.Outcome != history.Open {
+			m.wrong = c.ID
+			break
+		}
+	}
+	cut.CutAt = 0
+	m.best = cut
+	return m.check(ctx, forget(cut, m.wrong)) == Legal
+}
+
+// forget is the history without what is known of the end of one call.
+func forget(h *history.History, id int64) *history.History {
+	open := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls)}
+	for i := range open.Calls {
+		if c := &open.Calls[i]; c.ID == id {
+			c.Outcome, c.Response, c.Error = history.Open, nil, ""
+		}
+	}
+	return open
+}
+
+// try takes the smaller history if it shows the same fault.
+func (m *minimiser) try(ctx context.Context, keep func(*history.Call) bool) bool {
+	smaller := m.best.Keep(func(c *history.Call) bool { return c.ID == m.wrong || keep(c) })
+	if len(smaller.Calls) == len(m.best.Calls) || !m.time(ctx) {
+		return false
+	}
+	if m.check(ctx, forget(smaller, m.wrong)) != Legal || m.check(ctx, smaller) != Illegal {
+		return false
+	}
+	found := find(ctx, smaller, m.group, m.wrong, m.limits)
+	if found == nil {
+		return false
+	}
+	for _, reason := range found.reasons() {
+		if !slices.Contains(m.reasons, reason) {
+			return false
+		}
+	}
+	m.best, m.found = smaller, found
+	return true
+}
+
+// pasts leaves out what had ended before the group was deleted, the latest deletion first.
+func (m *minimiser) pasts(ctx context.Context) {
+	for i := len(m.best.Calls) - 1; i >= 0; i-- {
+		c := m.best.Calls[i]
+		if c.Key == int16(kmsg.DeleteGroups) && !refused(&c) && m.try(ctx, func(old *history.Call) bool { return old.Return >= c.Call }) {
+			return
+		}
+	}
+}
+
+// looks says whether a call only reads.
+func looks(c *history.Call) bool {
+	switch kmsg.Key(c.Key) {
+	case kmsg.OffsetFetch, kmsg.DescribeGroups, kmsg.ListGroups:
+		return true
+	}
+	return false
+}
+
+// refused says whether all that the call asked for was answered with an error. MEMBER_ID_REQUIRED is none: it has an effect.
+func refused(c *history.Call) bool {
+	if c.Outcome != history.Answered {
+		return false
+	}
+	resp, err := c.DecodeResponse()
+	if err != nil {
+		return false
+	}
+	all := codes(resp)
+	return len(all) > 0 && !slices.Contains(all, 0) && !slices.Contains(all, 79)
+}
+
+// clients leaves out all calls of one client at a time.
+func (m *minimiser) clients(ctx context.Context) (changed bool) {
+	var clients []string
+	for i := range m.best.Calls {
+		if c := m.best.Calls[i].Client; !slices.Contains(clients, c) {
+			clients = append(clients, c)
+		}
+	}
+	for _, client := range clients {
+		changed = m.try(ctx, func(c *history.Call) bool { return c.Client != client }) || changed
+	}
+	return changed
+}
+
+// chunks leaves out runs of calls, from the last to the first, and halves the length of the runs until it is one.
+func (m *minimiser) chunks(ctx context.Context) (changed bool) {
+	for size := max(1, len(m.best.Calls)/4); ; size /= 2 {
+		for end := len(m.best.Calls); end > 0; end -= size {
+			calls := m.best.Calls
+			end = min(end, len(calls))
+			first, last := calls[max(0, end-size)].ID, calls[end-1].ID
+			changed = m.try(ctx, func(c *history.Call) bool { return c.ID < first || c.ID > last }) || changed
+		}
+		if size <= 1 {
+			return changed
+		}
+	}
+}
+
+// renumber gives the calls dense ids, as a saved history must have, and keeps the old ones.
+func renumber(h *history.History) *history.History {
+	dense := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls)}
+	for i := range dense.Calls {
+		c := &dense.Calls[i]
+		if c.Was == 0 {
+			c.Was = c.ID
+		}
+		c.ID = int64(i + 1)
+	}
+	return dense
+}

@@ -1,0 +1,234 @@
+package linearize
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/observe"
+)
+
+// stage is which part of a call an operation is. JoinGroup and SyncGroup may be parked, so their effect and their answer are apart:
+// dual data structures split such calls in two.
+type stage uint8
+
+const (
+	// request: the coordinator handles the request. Where the call cannot be parked, its answer is decided here too.
+	request stage = iota
+	// followUp: the answer of a JoinGroup or SyncGroup must have been decided by now. It has no effect, so it may be placed as late
+	// as possible without loss: at the instant of the return.
+	followUp
+	// silent: no answer has been decided by now, although the client still waits.
+	silent
+)
+
+func (s stage) String() string { return [...]string{"request", "answer", "silence"}[s] }
+
+// call is one recorded call as one group sees it: a call over several groups is one to each.
+type call struct {
+	ticket   checker.Ticket
+	id       int64
+	client   string
+	message  kmsg.Request
+	version  int16
+	actual   kmsg.Response // nil without an answer
+	minted   string        // the member id that the answer says was minted for it
+	outcome  history.Outcome
+	from, to int64 // recorded instants
+	silentAt int64 // 0 where silence proves nothing
+	unsure   bool  // it may never have reached the coordinator
+	taken    int64 // if it has, then by this instant
+}
+
+// parks says whether the model may hold the answer back.
+func (c *call) parks() bool {
+	key := c.message.Key()
+	return key == int16(kmsg.JoinGroup) || key == int16(kmsg.SyncGroup)
+}
+
+// operation is the input of a step. Its window is kept here because porcupine does not show it to the model.
+type operation struct {
+	call  *call
+	stage stage
+	at    observe.Window
+}
+
+// last is the last instant at which the operation can take effect, if it does.
+func (o *operation) last() int64 {
+	if o.call.unsure {
+		return min(o.at.Latest, o.call.taken)
+	}
+	return o.at.Latest
+}
+
+func (o *operation) String() string {
+	return fmt.Sprintf("%s of call %d (%s by %s)", o.stage, o.call.id, kmsg.NameForKey(o.call.message.Key()), o.call.client)
+}
+
+// partition is all that concerns one group. Groups do not touch each other, so each is judged alone.
+type partition struct {
+	group      string
+	calls      map[checker.Ticket]*call
+	operations []*operation
+	lateness   time.Duration
+	closed     int // calls that the target ended by closing the connection
+	open       int // calls whose end was not recorded
+}
+
+// split makes the partitions of a history. lateness is how late a request may be taken up, a timer fire, and an answer arrive.
+func split(h *history.History, lateness time.Duration) ([]*partition, error) {
+	byGroup := map[string]*partition{}
+	end := h.End() + 1
+	for i := range h.Calls {
+		rec := &h.Calls[i]
+		req, err := rec.DecodeRequest()
+		if err != nil {
+			return nil, err
+		}
+		var resp kmsg.Response
+		if rec.Outcome == history.Answered {
+			if resp, err = rec.DecodeResponse(); err != nil {
+				return nil, err
+			}
+		}
+		for _, part := range partsOf(req, h.Header.Groups) {
+			p := byGroup[part.Group]
+			if p == nil {
+				p = &partition{group: part.Group, lateness: lateness, calls: map[checker.Ticket]*call{}}
+				byGroup[part.Group] = p
+			}
+			c := &call{
+				ticket: checker.Ticket(rec.ID), id: rec.ID, client: rec.Client, message: part.Message, version: rec.Version,
+				outcome: rec.Outcome, from: rec.Call, to: rec.Return,
+			}
+			if resp != nil {
+				c.actual = observe.Only(resp, part.Group)
+			}
+			c.minted = mintedBy(c)
+			p.add(c, end)
+		}
+	}
+	partitions := make([]*partition, 0, len(byGroup))
+	for _, p := range byGroup {
+		partitions = append(partitions, p)
+	}
+	sort.Slice(partitions, func(i, j int) bool { return partitions[i].group < partitions[j].group })
+	return partitions, nil
+}
+
+// partsOf splits a request by group; one that is over every group asks each of them.
+func partsOf(req kmsg.Request, groups []string) []observe.Part {
+	if _, all := req.(*kmsg.ListGroupsRequest); !all {
+		return observe.SplitByGroup(req)
+	}
+	parts := make([]observe.Part, len(groups))
+	for i, g := range groups {
+		parts[i] = observe.Part{Group: g, Message: req}
+	}
+	return parts
+}
+
+// add puts the call's operations into the partition.
+func (p *partition) add(c *call, end int64) {
+	p.calls[c.ticket] = c
+	c.taken = c.from + int64(p.lateness)
+	op := func(s stage, from, to int64) {
+		p.operations = append(p.operations, &operation{call: c, stage: s, at: observe.Window{Earliest: from, Latest: to}})
+	}
+	switch {
+	case c.outcome == history.Answered && c.parks():
+		op(request, c.from, min(c.to, c.taken))
+		op(followUp, c.to, c.to)
+	case c.outcome == history.Answered:
+		op(request, c.from, c.to)
+	case c.outcome == history.GivenUp && c.to-int64(p.lateness) > c.taken:
+		// What was decided shortly before the client closed the connection may have been on its way.
+		c.silentAt = c.to - int64(p.lateness)
+		op(request, c.from, c.taken)
+		op(silent, c.silentAt, c.silentAt)
+	default:
+		// Effect unknown: either it was taken up in time, or never. The place that the search finds for it says which, so the state
+		// need not fork as well.
+		c.unsure = true
+		op(request, c.from, end)
+		if c.outcome == history.Closed {
+			p.closed++
+		}
+		if c.outcome == history.Open {
+			p.open++
+		}
+	}
+}
+
+// mintedBy reads from the answer which member id the request was given.
+func mintedBy(c *call) string {
+	join, ok := c.message.(*kmsg.JoinGroupRequest)
+	if !ok || join.MemberID != "" || c.actual == nil {
+		return ""
+	}
+	return c.actual.(*kmsg.JoinGroupResponse).MemberID
+}
+
+// cap keeps the first operations of a partition, in the order of their calls, and says how many it left out. What is kept is what a
+// shorter run would have recorded, so a violation in it is one.
+func (p *partition) cap(limit int) (left int) {
+	if len(p.operations) <= limit {
+		return 0
+	}
+	sort.SliceStable(p.operations, func(i, k int) bool { return p.operations[i].at.Earliest < p.operations[k].at.Earliest })
+	left = len(p.operations) - limit
+	p.operations = p.operations[:limit]
+	return left
+}
+
+// idsIn are the member ids that the answer of a call gave to a member. None of them can be that of an answer which was lost.
+func idsIn(c *call) []string {
+	if join, ok := c.actual.(*kmsg.JoinGroupResponse); ok && join.MemberID != "" {
+		return []string{join.MemberID}
+	}
+	return nil
+}
+
+// porcupine puts the operations into the checker's terms. It orders them by instant alone, so the client is for the eye.
+func (p *partition) porcupine() []porcupine.Operation {
+	clients := map[string]int{}
+	ops := make([]porcupine.Operation, len(p.operations))
+	for i, o := range p.operations {
+		n, ok := clients[o.call.client]
+		if !ok {
+			n = len(clients)
+			clients[o.call.client] = n
+		}
+		ops[i] = porcupine.Operation{ClientId: n, Input: o, Call: o.at.Earliest, Output: nil, Return: o.at.Latest}
+	}
+	return ops
+}
+
+// overlap is the largest number of operations that are open at one instant: what the search costs.
+func (p *partition) overlap() int {
+	type edge struct {
+		at    int64
+		delta int
+	}
+	var edges []edge
+	for _, o := range p.operations {
+		edges = append(edges, edge{o.at.Earliest, 1}, edge{o.at.Latest, -1})
+	}
+	sort.Slice(edges, func(i, j int) bool {
+		if edges[i].at != edges[j].at {
+			return edges[i].at < edges[j].at
+		}
+		return edges[i].delta > edges[j].delta
+	})
+	open, widest := 0, 0
+	for _, e := range edges {
+		open += e.delta
+		widest = max(widest, open)
+	}
+	return widest
+}

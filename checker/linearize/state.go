@@ -1,0 +1,120 @@
+package linearize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/observe"
+)
+
+// explanation is one way in which the coordinator may have come to where it is: the branch with its slots, ids, generation, offsets
+// and timer windows, how far time has come at least, and the answers that are decided but not yet accounted for.
+type explanation struct {
+	branch *observe.Branch
+	now    int64            // the present is not before this
+	owed   []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
+
+	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
+	timers []observe.Timer // the armed ones, in an order that does not depend on slots
+}
+
+// seal computes what is derived from the branch.
+func (e *explanation) seal() {
+	h := e.branch.Hash()
+	for _, t := range e.owed {
+		h = mix(h ^ uint64(t))
+	}
+	e.key = h
+	e.timers = e.branch.Timers()
+	slices.SortFunc(e.timers, func(a, b observe.Timer) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
+	})
+}
+
+// mix is the finalizer of SplitMix64.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// covers says whether everything that may follow o may follow e: they say the same, and the windows of e hold those of o.
+func (e *explanation) covers(o *explanation) bool {
+	if e.key != o.key || e.now > o.now || len(e.timers) != len(o.timers) {
+		return false
+	}
+	for i := range e.timers {
+		if e.timers[i].Window.Earliest > o.timers[i].Window.Earliest || e.timers[i].Window.Latest < o.timers[i].Window.Latest {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *explanation) owes(t checker.Ticket) bool { return slices.Contains(e.owed, t) }
+
+func withTicket(owed []checker.Ticket, t checker.Ticket) []checker.Ticket {
+	at, _ := slices.BinarySearch(owed, t)
+	return slices.Insert(slices.Clone(owed), at, t)
+}
+
+func withoutTicket(owed []checker.Ticket, t checker.Ticket) []checker.Ticket {
+	return slices.DeleteFunc(slices.Clone(owed), func(o checker.Ticket) bool { return o == t })
+}
+
+// state is what porcupine carries: the set of all explanations so far (the power set, so that the search itself is deterministic).
+type state struct {
+	explanations []explanation
+}
+
+// covers says whether everything that may follow o may follow s.
+func (s *state) covers(o *state) bool {
+	for i := range o.explanations {
+		e := &o.explanations[i]
+		if i < len(s.explanations) && s.explanations[i].covers(e) {
+			continue
+		}
+		if !slices.ContainsFunc(s.explanations, func(own explanation) bool { return own.covers(e) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// set collects explanations. Those that differ in windows only are merged into one whose windows span both: it allows more than they
+// did, so a merge never makes a legal history illegal.
+type set struct {
+	list  []explanation
+	index map[uint64]int32
+}
+
+// add puts an explanation in, and says where it is and whether the set has changed.
+func (s *set) add(e explanation) (at int, changed bool) {
+	e.seal()
+	if s.index == nil {
+		s.index = map[uint64]int32{}
+	}
+	i, known := s.index[e.key]
+	if !known {
+		s.index[e.key] = int32(len(s.list))
+		s.list = append(s.list, e)
+		return len(s.list) - 1, true
+	}
+	old := &s.list[i]
+	if old.covers(&e) {
+		return int(i), false
+	}
+	hull, ok := observe.Hull(old.branch, e.branch)
+	if !ok { // two branches with one hash
+		s.list = append(s.list, e)
+		return len(s.list) - 1, true
+	}
+	merged := explanation{branch: hull, now: min(old.now, e.now), owed: e.owed}
+	merged.seal()
+	*old = merged
+	return int(i), true
+}
+
+func (s *set) state() *state { return &state{explanations: s.list} }

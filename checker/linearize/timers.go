@@ -1,0 +1,65 @@
+package linearize
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/muster-kafka/muster/checker/observe"
+)
+
+// settle yields an explanation in all the ways in which its timers may have fired before the operation takes effect. With now as the
+// present, a firing is possible from the timer's earliest deadline on, is over before the operation's last instant, and must have
+// happened where the latest deadline and the lateness are past. What has fired starts what it arms at the instant of the firing.
+func (j *judge) settle(ctx context.Context, e *explanation, op *operation) iter.Seq[explanation] {
+	return func(yield func(explanation) bool) {
+		present := max(e.now, op.at.Earliest)
+		var found set
+		found.add(*e)
+		// A merge may widen an explanation that has been expanded; it is expanded again then.
+		queue := []int{0}
+		for len(queue) > 0 {
+			at := queue[0]
+			queue = queue[1:]
+			from := found.list[at]
+			if ctx.Err() != nil || j.abandoned() != nil {
+				return
+			}
+			for _, next := range j.firings(&from, op) {
+				if i, changed := found.add(next); changed {
+					queue = append(queue, i)
+				}
+			}
+			if len(found.list) > j.capacity {
+				j.giveUp(fmt.Errorf("%w: timers of group %q may have fired in more than %d ways", errCapacity, j.partition.group, j.capacity))
+				return
+			}
+		}
+		for i := range found.list {
+			if j.latest(&found.list[i]) < present {
+				j.refuse(&found.list[i], nil, nil, nil, "a timer must have fired, and did not")
+				continue
+			}
+			if !yield(found.list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// firings are the explanations after one more timer has fired.
+func (j *judge) firings(e *explanation, op *operation) []explanation {
+	var after []explanation
+	last := min(op.last(), j.latest(e)) // a timer that has not fired yet bounds the instants of all others
+	for _, t := range e.timers {
+		at := observe.Window{Earliest: max(e.now, t.Window.Earliest), Latest: last}
+		if at.Earliest > at.Latest {
+			continue
+		}
+		j.world.Fire(e.branch, t, at, func(o observe.Outcome) bool {
+			j.accept(e, nil, o, at, func(next explanation) { after = append(after, next) })
+			return j.abandoned() == nil
+		})
+	}
+	return after
+}

@@ -1,0 +1,237 @@
+package traffic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// Plan is how much traffic to make.
+type Plan struct {
+	Setup
+	Calls    int           // stop beginning new calls after so many; 0 is no limit
+	Duration time.Duration // and after so long; 0 is no limit
+	Patience time.Duration // an answer that has not come by then is given up, and the connection closed
+	Overlap  int           // calls of one group that may be open at a time
+}
+
+// Drive runs the clients against a target until the plan is done, and records every call. An error means that the target could not
+// be reached; what was recorded until then is still in the recorder.
+func Drive(ctx context.Context, t target.Target, plan Plan, rec *history.Recorder) error {
+	if plan.Calls <= 0 && plan.Duration <= 0 {
+		return errors.New("traffic: neither a number of calls nor a duration says when to stop")
+	}
+	if t.Capabilities().Virtual {
+		return fmt.Errorf("traffic: %s runs on virtual time, where calls do not overlap; give a target that is spoken to over a network", t.Name())
+	}
+	if plan.Versions == nil {
+		plan.Versions = t.Capabilities().Versions
+	}
+	d := &driver{target: t, plan: plan, rec: rec, open: map[string]chan struct{}{}}
+	for _, g := range plan.Groups {
+		d.open[g] = make(chan struct{}, plan.Overlap)
+	}
+	if plan.Duration > 0 {
+		d.until = rec.Now() + int64(plan.Duration)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for n := range plan.Clients {
+		group.Go(func() error { return d.run(ctx, n) })
+	}
+	return group.Wait()
+}
+
+// enough calls without an answer, where one is due at once, end a run.
+const enough = 10
+
+type driver struct {
+	target target.Target
+	plan   Plan
+	rec    *history.Recorder
+	begun  atomic.Int64
+	silent atomic.Int64 // calls that are answered at once, and were not
+	closed atomic.Int64 // calls that the target ended by closing the connection
+	conns  atomic.Int64
+	until  int64
+	open   map[string]chan struct{} // a place for each call of the group that may be open
+}
+
+// another says whether one more call may begin, and counts it.
+func (d *driver) another(ctx context.Context) bool {
+	if ctx.Err() != nil || d.until > 0 && d.rec.Now() >= d.until {
+		return false
+	}
+	if d.silent.Load() >= enough || d.closed.Load() >= enough {
+		return false // what is wrong is in the record; more of it would only take time
+	}
+	return d.plan.Calls <= 0 || d.begun.Add(1) <= int64(d.plan.Calls)
+}
+
+// runner drives one client: a main connection, and a side one for what it does while a request of it is parked.
+type runner struct {
+	*driver
+	client     *Client
+	main, side link
+}
+
+// link is a connection that is dialled when it is needed.
+type link struct {
+	conn target.Conn
+	id   int64
+}
+
+func (d *driver) run(ctx context.Context, n int) error {
+	r := &runner{driver: d, client: New(&d.plan.Setup, n)}
+	defer r.main.close()
+	defer r.side.close()
+	for {
+		step := r.client.Next(time.Duration(d.rec.Now()))
+		if err := d.target.Clock().Sleep(ctx, step.Pause); err != nil || d.until > 0 && d.rec.Now() >= d.until {
+			return nil // told to stop: what was recorded is whole
+		}
+		if step.Request == nil {
+			if d.plan.Calls > 0 && d.begun.Load() >= int64(d.plan.Calls) {
+				return nil
+			}
+			continue
+		}
+		if !d.another(ctx) {
+			return nil
+		}
+		if err := r.call(ctx, step); err != nil {
+			return err
+		}
+	}
+}
+
+// call makes one call on the main connection; while it is parked the client may do other things on the side.
+func (r *runner) call(ctx context.Context, step Step) error {
+	o, err := r.begin(ctx, &r.main, step)
+	if o == nil || err != nil {
+		return err
+	}
+	if step.Parks() {
+		for !o.call.Ended() && r.rec.Now() < o.giveUp {
+			meanwhile := r.client.Meanwhile()
+			if r.target.Clock().Await(ctx, o.call, meanwhile.Pause) || ctx.Err() != nil {
+				break
+			}
+			if meanwhile.Request == nil || !r.another(ctx) {
+				r.target.Clock().Await(ctx, o.call, time.Duration(o.giveUp-r.rec.Now()))
+				break
+			}
+			other, err := r.begin(ctx, &r.side, meanwhile)
+			if err != nil {
+				return errors.Join(err, r.end(ctx, &r.main, o))
+			}
+			if other != nil {
+				// One more request at most is open: it is waited for, however long it is parked.
+				if err := r.end(ctx, &r.side, other); err != nil {
+					return errors.Join(err, r.end(ctx, &r.main, o))
+				}
+			}
+		}
+	}
+	return r.end(ctx, &r.main, o)
+}
+
+// ongoing is a call that has been sent.
+type ongoing struct {
+	id     int64
+	req    kmsg.Request
+	call   *target.Call
+	giveUp int64
+	groups []string
+}
+
+// begin sends a request, unless a group it is about has as many open calls as it may have.
+func (r *runner) begin(ctx context.Context, l *link, step Step) (*ongoing, error) {
+	if l.conn == nil {
+		conn, err := r.target.Dial(ctx, r.client.Name)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, nil
+			}
+			return nil, fmt.Errorf("traffic: client %s cannot connect to %s: %w", r.client.Name, r.target.Name(), err)
+		}
+		l.conn, l.id = conn, r.conns.Add(1)
+	}
+	o := &ongoing{req: step.Request, groups: history.GroupsOf(step.Request, r.plan.Groups)}
+	if !r.enter(o.groups) {
+		return nil, nil
+	}
+	r.client.Sent(step.Request)
+	o.id = r.rec.Begin(r.client.Name, l.id, step.Request, step.Version)
+	o.call = l.conn.Send(step.Request, step.Version)
+	o.giveUp = r.rec.Now() + int64(r.plan.Patience)
+	return o, nil
+}
+
+// end waits for the answer until the client's patience ends, and records how the call ended.
+func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
+	defer r.leave(o.groups)
+	clock := r.target.Clock()
+	// A run that is told to stop still waits a little for what is open: a call without end says less.
+	if rest := time.Duration(o.giveUp - r.rec.Now()); rest > 0 && !clock.Await(ctx, o.call, rest) && ctx.Err() != nil {
+		clock.Await(context.WithoutCancel(ctx), o.call, min(rest, time.Second))
+	}
+	if !o.call.Ended() {
+		at := r.rec.Now() // before the connection is closed: until here the client would have taken an answer
+		l.close()
+		r.client.Lost(o.req)
+		if !(Step{Request: o.req}).Parks() && ctx.Err() == nil {
+			r.silent.Add(1)
+		}
+		r.rec.Finish(o.id, nil, history.GivenUp, "", at)
+		return nil
+	}
+	resp, err := o.call.Answer()
+	at := r.rec.Now()
+	if err != nil {
+		l.close()
+		r.client.Lost(o.req)
+		r.closed.Add(1)
+		r.rec.Finish(o.id, nil, history.Closed, err.Error(), at)
+		return nil
+	}
+	if finished := r.rec.At(o.call.Finished()); finished > 0 && finished < at {
+		at = finished
+	}
+	r.rec.Finish(o.id, resp, history.Answered, "", at)
+	r.client.Answer(o.req, resp)
+	return nil
+}
+
+func (l *link) close() {
+	if l.conn != nil {
+		l.conn.Close()
+		l.conn = nil
+	}
+}
+
+// enter takes a place in each group, or in none.
+func (d *driver) enter(groups []string) bool {
+	for i, g := range groups {
+		select {
+		case d.open[g] <- struct{}{}:
+		default:
+			d.leave(groups[:i])
+			return false
+		}
+	}
+	return true
+}
+
+func (d *driver) leave(groups []string) {
+	for _, g := range groups {
+		<-d.open[g]
+	}
+}

@@ -1,0 +1,226 @@
+package traffic_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/linearize/traffic"
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// fake is a target on wall time whose answers are those of a function; nil is none.
+type fake struct {
+	virtual bool
+	dial    error
+	answer  func(req kmsg.Request) (kmsg.Response, error)
+
+	mu      sync.Mutex
+	open    map[*target.Call]bool
+	busiest int
+}
+
+func (f *fake) Name() string        { return "fake" }
+func (f *fake) Close() error        { return nil }
+func (f *fake) Clock() target.Clock { return wall{} }
+func (f *fake) Capabilities() target.Capabilities {
+	return target.Capabilities{Virtual: f.virtual, Versions: map[int16]target.VersionRange{11: {Min: 4, Max: 6}}}
+}
+
+func (f *fake) Dial(context.Context, string) (target.Conn, error) {
+	if f.dial != nil {
+		return nil, f.dial
+	}
+	return &conn{fake: f}, nil
+}
+
+type conn struct {
+	fake  *fake
+	mu    sync.Mutex
+	calls []*target.Call
+}
+
+func (c *conn) Send(req kmsg.Request, version int16) *target.Call {
+	call := target.NewCall(req, version, time.Now())
+	f := c.fake
+	f.mu.Lock()
+	if f.open == nil {
+		f.open = map[*target.Call]bool{}
+	}
+	f.open[call] = true
+	f.busiest = max(f.busiest, len(f.open))
+	f.mu.Unlock()
+	c.mu.Lock()
+	c.calls = append(c.calls, call)
+	c.mu.Unlock()
+	go func() {
+		time.Sleep(time.Millisecond)
+		if resp, err := f.answer(req); resp != nil || err != nil {
+			f.finish(call, resp, err)
+		}
+	}()
+	return call
+}
+
+func (f *fake) finish(call *target.Call, resp kmsg.Response, err error) {
+	f.mu.Lock()
+	delete(f.open, call)
+	f.mu.Unlock()
+	call.Finish(resp, err, time.Now())
+}
+
+func (c *conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range c.calls {
+		c.fake.finish(call, nil, target.ErrClosed)
+	}
+	return nil
+}
+
+type wall struct{}
+
+func (wall) Now() time.Time { return time.Now() }
+func (wall) Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (wall) Await(ctx context.Context, c *target.Call, d time.Duration) bool {
+	select {
+	case <-c.Done():
+		return true
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+	return c.Ended()
+}
+
+func plan(calls int) traffic.Plan {
+	return traffic.Plan{
+		Setup: traffic.Setup{Seed: 1, Groups: []string{"g", "h"}, Clients: 6, Topic: "t"},
+		Calls: calls, Patience: 50 * time.Millisecond, Overlap: 3,
+	}
+}
+
+func recorder() *history.Recorder {
+	return &history.Recorder{Clock: time.Now, Start: time.Now(), Groups: []string{"g", "h"}}
+}
+
+// stubborn answers each request with its empty answer: success for most.
+func stubborn(req kmsg.Request) (kmsg.Response, error) { return req.ResponseKind(), nil }
+
+func TestEveryCallIsRecorded(t *testing.T) {
+	rec := recorder()
+	f := &fake{answer: stubborn}
+	if err := traffic.Drive(t.Context(), f, plan(200), rec); err != nil {
+		t.Fatal(err)
+	}
+	h := rec.History(history.Header{})
+	if len(h.Calls) < 150 || len(h.Calls) > 200 {
+		t.Errorf("%d calls, asked for 200", len(h.Calls))
+	}
+	for _, c := range h.Calls {
+		if c.Outcome != history.Answered || c.Return < c.Call+int64(time.Millisecond) || len(c.Groups) == 0 {
+			t.Errorf("%+v", c)
+		}
+		if c.API == "JoinGroup" && (c.Version < 4 || c.Version > 6) {
+			t.Errorf("JoinGroup version %d, which the target does not offer", c.Version)
+		}
+	}
+	if f.busiest > 6 {
+		t.Errorf("%d calls were open at once in two groups that allow three each", f.busiest)
+	}
+}
+
+func TestSameSeedSamePlan(t *testing.T) {
+	setup := &traffic.Setup{Seed: 7, Groups: []string{"g", "h"}, Clients: 2, Topic: "t", Period: time.Second}
+	steps := func() (all []string) {
+		c := traffic.New(setup, 1)
+		for i := range 200 {
+			step := c.Next(time.Duration(i) * 5 * time.Millisecond)
+			if step.Request != nil {
+				c.Sent(step.Request)
+				all = append(all, kmsg.NameForKey(step.Request.Key()), step.Pause.String())
+				c.Answer(step.Request, step.Request.ResponseKind())
+			}
+		}
+		return all
+	}
+	if diff := cmp.Diff(steps(), steps()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBadTargets shows that a run ends, soon and with what it saw on record, whatever the target does.
+func TestBadTargets(t *testing.T) {
+	gone := errors.New("gone")
+	for _, test := range []struct {
+		name    string
+		target  *fake
+		err     string
+		outcome history.Outcome
+	}{
+		{"never answers", &fake{answer: func(kmsg.Request) (kmsg.Response, error) { return nil, nil }}, "", history.GivenUp},
+		{"closes every connection", &fake{answer: func(kmsg.Request) (kmsg.Response, error) { return nil, gone }}, "", history.Closed},
+		{"refuses connections", &fake{dial: gone}, "cannot connect to fake: gone", ""},
+		{"virtual", &fake{virtual: true}, "virtual time", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			rec := recorder()
+			err := traffic.Drive(ctx, test.target, plan(100_000), rec)
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("error %v, want %q", err, test.err)
+			}
+			if ctx.Err() != nil {
+				t.Error("the run did not end by itself")
+			}
+			h := rec.History(history.Header{})
+			if test.outcome != "" && len(h.Calls) == 0 {
+				t.Error("nothing was recorded")
+			}
+			for _, c := range h.Calls {
+				if c.Outcome != test.outcome {
+					t.Errorf("call %d: %s, want %s", c.ID, c.Outcome, test.outcome)
+				}
+			}
+		})
+	}
+}
+
+// TestStop shows that a run that is told to stop ends each call that is open.
+func TestStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	rec := recorder()
+	asked := 0
+	var mu sync.Mutex
+	f := &fake{answer: func(req kmsg.Request) (kmsg.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked == 50 {
+			cancel()
+		}
+		return req.ResponseKind(), nil
+	}}
+	if err := traffic.Drive(ctx, f, plan(100_000), rec); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range rec.History(history.Header{}).Calls {
+		if c.Outcome == history.Open {
+			t.Errorf("call %d has no end", c.ID)
+		}
+	}
+}

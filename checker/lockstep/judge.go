@@ -1,0 +1,287 @@
+package lockstep
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/fuzz/gen"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// request hands a request to the machine and judges what comes out, group by group.
+func (w *walk) request(e gen.Event) *Violation {
+	w.stats.Steps++
+	w.stats.Requests++
+	w.tickets++
+	ticket := w.tickets
+	parts := observe.SplitByGroup(e.Request)
+	if _, list := e.Request.(*kmsg.ListGroupsRequest); list {
+		for _, g := range slices.Sorted(maps.Keys(w.sets)) {
+			parts = append(parts, observe.Part{Group: g, Message: e.Request})
+		}
+	}
+	w.sent[ticket] = sent{event: e}
+	if len(parts) > 0 {
+		w.sent[ticket] = sent{e, parts[0].Group}
+	}
+	if v := w.survives(w.sent[ticket].group, func() {
+		w.machine.Request(checker.Request{Ticket: ticket, Message: e.Request, Version: e.Version, ClientID: e.ClientID})
+	}); v != nil {
+		return v
+	}
+	effects := w.drain()
+	at := observe.At(w.machine.Now())
+	if find, ok := e.Request.(*kmsg.FindCoordinatorRequest); ok {
+		return w.coordinator(ticket, find, e.Version, effects)
+	}
+	for _, p := range parts {
+		r := observe.Request{
+			Ticket: ticket, Message: p.Message, Version: e.Version, ClientID: e.ClientID,
+			Minted: w.minted(e, ticket, p.Group, effects), WriteFails: e.FailWrites,
+		}
+		v := w.judge(p.Group, effects, e.FailWrites, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
+			return w.world.Apply(b, r, at, func(o observe.Outcome) bool { return w.settled(o, at, e.FailWrites, instant, yield) })
+		})
+		if v != nil || w.stats.Inconclusive != "" {
+			return v
+		}
+	}
+	return w.elsewhere(parts, effects)
+}
+
+// survives makes a panic of the machine a violation.
+func (w *walk) survives(group string, step func()) (v *Violation) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = w.violation(group, &difference{what: "panic", expected: "an answer", got: fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}, 0)
+		}
+	}()
+	step()
+	return nil
+}
+
+// coordinator judges an answer to FindCoordinator, which is about no group's state.
+func (w *walk) coordinator(ticket checker.Ticket, find *kmsg.FindCoordinatorRequest, version int16, effects checker.Effects) *Violation {
+	defer w.forget(effects)
+	rule, group := classic.FindCoordinatorGroup, find.CoordinatorKey
+	if version >= 4 {
+		rule = classic.FindCoordinatorBatch
+	}
+	expected := observe.Coordinator(find, version, 0, "host", 0)
+	d := &difference{what: "answer", expected: w.answer(ticket, expected), rules: []classic.RuleID{rule}}
+	if len(effects.Answers) != 1 || effects.Answers[0].Ticket != ticket || len(effects.Dropped) > 0 || len(effects.Records) > 0 {
+		d.got = "no such answer, or more than that"
+		return w.violation(group, d, 0)
+	}
+	if err := observe.Match(expected, effects.Answers[0].Message); err != nil {
+		d.got = err.Error()
+		return w.violation(group, d, 0)
+	}
+	w.stats.Rules[rule]++
+	return nil
+}
+
+// fire fires a timer and judges what comes out.
+func (w *walk) fire(t checker.Timer, fails bool) *Violation {
+	w.stats.Steps++
+	w.stats.Fired++
+	if v := w.survives(t.Group, func() { w.machine.Fire(t) }); v != nil {
+		return v
+	}
+	effects := w.drain()
+	at := observe.At(w.machine.Now())
+	v := w.judge(t.Group, effects, fails, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
+		for _, own := range b.Timers() {
+			if own.Kind == t.Kind && own.Member == t.Member {
+				own.WriteFails = fails
+				w.world.Fire(b, own, at, func(o observe.Outcome) bool { return w.settled(o, at, fails, instant, yield) })
+			}
+		}
+		return nil
+	})
+	if v != nil || w.stats.Inconclusive != "" {
+		return v
+	}
+	return w.elsewhere([]observe.Part{{Group: t.Group}}, effects)
+}
+
+// instant bounds how many timers may fire within a step.
+const instant = 4
+
+// settled yields an outcome, and what becomes of it if timers that are due at this very instant fire within the same step. A timer without
+// length is due when it is armed, and a machine may fire it at once.
+func (w *walk) settled(o observe.Outcome, at observe.Window, fails bool, more int, yield func(observe.Outcome) bool) bool {
+	if !yield(o) {
+		return false
+	}
+	if o.Overflow || more == 0 {
+		return true
+	}
+	going := true
+	for _, t := range o.Branch.Timers() {
+		if t.Window.Latest > at.Latest || !going {
+			continue
+		}
+		t.WriteFails = fails
+		w.world.Fire(o.Branch, t, at, func(next observe.Outcome) bool {
+			going = w.settled(o.Then(next), at, fails, more-1, yield)
+			return going
+		})
+	}
+	return going
+}
+
+// minted is the member id that a JoinGroup was given: the answer says it, or else the timer that runs for a member nobody knew.
+func (w *walk) minted(e gen.Event, ticket checker.Ticket, group string, effects checker.Effects) string {
+	join, ok := e.Request.(*kmsg.JoinGroupRequest)
+	if !ok || join.MemberID != "" {
+		return ""
+	}
+	for _, a := range effects.Answers {
+		if resp, ok := a.Message.(*kmsg.JoinGroupResponse); ok && a.Ticket == ticket {
+			return resp.MemberID
+		}
+	}
+	for _, t := range w.armed {
+		if t.Group == group && t.Kind == classic.SessionTimer && !w.set(group)[0].Has(t.Member) {
+			return t.Member
+		}
+	}
+	return ""
+}
+
+// drain takes what has come out of a step, and tells the clients and the trace.
+func (w *walk) drain() checker.Effects {
+	effects := w.machine.Drain()
+	w.armed = w.machine.Timers()
+	for _, a := range effects.Answers {
+		if s, ok := w.sent[a.Ticket]; ok {
+			w.gen.Answered(s.event, a.Message)
+			w.say(a.Ticket, a.Message)
+		}
+	}
+	return effects
+}
+
+// judge keeps the outcomes of one group that are what the machine did.
+func (w *walk) judge(group string, effects checker.Effects, fails bool, outcomes func(*observe.Branch, func(observe.Outcome) bool) error) *Violation {
+	got := w.seen(group, effects)
+	got.fails = fails
+	var next []*observe.Branch
+	var nearest *difference
+	predictions := 0
+	known := map[uint64][]*observe.Branch{}
+	var failed error
+	for _, b := range w.set(group) {
+		err := outcomes(b, func(o observe.Outcome) bool {
+			if o.Overflow {
+				failed = observe.ErrCapacity
+				return false
+			}
+			predictions++
+			if d := got.compare(w, o); d != nil {
+				if nearest == nil || d.depth > nearest.depth {
+					nearest = d
+				}
+				return true
+			}
+			for _, id := range o.Rules {
+				w.stats.Rules[id]++
+			}
+			hash := o.Branch.Hash()
+			for _, k := range known[hash] {
+				if k.Equal(o.Branch) {
+					return true
+				}
+			}
+			known[hash] = append(known[hash], o.Branch)
+			next = append(next, o.Branch)
+			return true
+		})
+		if failed = errors.Join(failed, err); failed != nil {
+			w.stats.Inconclusive = failed.Error()
+			return nil
+		}
+	}
+	if len(next) == 0 {
+		if nearest == nil {
+			nearest = &difference{what: "timers", expected: "no such timer", got: "a timer that fires"}
+		}
+		return w.violation(group, nearest, predictions-1)
+	}
+	w.sets[group] = next
+	w.stats.Branches = max(w.stats.Branches, len(next))
+	return nil
+}
+
+// set are the branches that explain a group so far.
+func (w *walk) set(group string) []*observe.Branch {
+	if w.sets[group] == nil {
+		w.sets[group] = []*observe.Branch{w.world.NewBranch(group)}
+	}
+	return w.sets[group]
+}
+
+// elsewhere finds effects on groups that the step was not about.
+func (w *walk) elsewhere(parts []observe.Part, effects checker.Effects) *Violation {
+	about := func(group string) bool {
+		return slices.ContainsFunc(parts, func(p observe.Part) bool { return p.Group == group })
+	}
+	defer w.forget(effects)
+	stray := func(group, got string) *Violation {
+		return w.violation(group, &difference{what: "effects", expected: "nothing", got: got}, 0)
+	}
+	for i, a := range effects.Answers {
+		s, ok := w.sent[a.Ticket]
+		twice := slices.ContainsFunc(effects.Answers[:i], func(b checker.Answer) bool { return b.Ticket == a.Ticket })
+		switch {
+		case !ok || twice:
+			return stray("?", fmt.Sprintf("an answer to request %d, which is answered already or was never sent", a.Ticket))
+		case !about(s.group):
+			return stray(s.group, w.answer(a.Ticket, a.Message))
+		}
+	}
+	for _, t := range effects.Dropped {
+		if s, ok := w.sent[t]; !ok || !about(s.group) {
+			return stray(s.group, fmt.Sprintf("request %d is dropped", t))
+		}
+	}
+	for _, r := range effects.Records {
+		if !about(r.Group) {
+			return stray(r.Group, "a record: "+recordNames([]classic.RecordKind{r.Kind}))
+		}
+	}
+	return nil
+}
+
+// forget drops the requests that have ended.
+func (w *walk) forget(effects checker.Effects) {
+	for _, a := range effects.Answers {
+		delete(w.sent, a.Ticket)
+	}
+	for _, t := range effects.Dropped {
+		if s, ok := w.sent[t]; ok {
+			w.gen.Dropped(s.event)
+		}
+		delete(w.sent, t)
+	}
+}
+
+func (w *walk) violation(group string, d *difference, others int) *Violation {
+	return &Violation{
+		What: d.what, API: d.api, Step: w.stats.Steps, Group: group, Rules: d.rules, Expected: d.expected, Got: d.got, Others: max(0, others),
+		Trace: slices.Clone(w.trace),
+	}
+}
+
+func isList(req kmsg.Request) bool {
+	_, ok := req.(*kmsg.ListGroupsRequest)
+	return ok
+}

@@ -1,0 +1,177 @@
+// Package lockstep walks an in-process coordinator step by step together with the specification. The specification's side is the set of
+// all branches that explain the coordinator so far; after every step each answer, each request given up, each write and each armed timer
+// must be what at least one of them predicts. The set becoming empty is the violation.
+package lockstep
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/fuzz/gen"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Violation says where a coordinator left the specification.
+type Violation struct {
+	// What differs: "answer", "no answer", "dropped", "records", "timers", "effects" (on a group that the step was not about, or twice)
+	// or "panic". It is the same for the same fault, so that shrinking can hold on to it.
+	What string
+
+	API      string // of the answer that differs
+	Step     int
+	Group    string
+	Rules    []classic.RuleID // the rules that decided the nearest prediction
+	Expected string           // the nearest prediction
+	Got      string
+	Others   int // predictions besides the nearest
+
+	Trace []string // the run as scenario text, the violating step last
+}
+
+// key is the same for what is taken for the same fault.
+func (v *Violation) key() string { return v.What + " " + v.API }
+
+// Error is the violation on one line.
+func (v *Violation) Error() string {
+	return fmt.Sprintf("step %d, group %s: %s: expected %s, got %s (%s)", v.Step, v.Group, v.What, v.Expected, v.Got, ruleNames(v.Rules))
+}
+
+// String is the violation with its trace.
+func (v *Violation) String() string {
+	var s strings.Builder
+	for _, t := range v.Trace {
+		s.WriteString(t)
+		s.WriteString("\n")
+	}
+	fmt.Fprintf(&s, "%s of group %s differs from the specification\n", v.What, v.Group)
+	fmt.Fprintf(&s, "expected  %s\n", v.Expected)
+	fmt.Fprintf(&s, "got       %s\n", v.Got)
+	for _, id := range v.Rules {
+		r := id.Rule()
+		fmt.Fprintf(&s, "rule      %s (%s): %s\n", r.ID, r.Class, r.Sentence)
+	}
+	if v.Others > 0 {
+		fmt.Fprintf(&s, "and %d more ways to go on that the specification allows, none of which this is\n", v.Others)
+	}
+	return s.String()
+}
+
+func ruleNames(ids []classic.RuleID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.String()
+	}
+	return strings.Join(names, " ")
+}
+
+// Stats count what a run did.
+type Stats struct {
+	Steps    int // requests and timers
+	Requests int
+	Fired    int
+	Branches int                      // the most that explained one group at a time
+	Rules    map[classic.RuleID]int64 // how often each rule decided a step that was as predicted
+
+	// Inconclusive says why the run ended before its last step without a violation; empty if it did not.
+	Inconclusive string
+}
+
+// Run walks the machine for the given number of events drawn from the source. The machine must be new. The world's configuration must be
+// the machine's own; setup says what may be asked of it.
+func Run(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source, steps int) (*Violation, Stats) {
+	w := newWalk(m, config, setup, src)
+	for range steps {
+		if v := w.event(); v != nil || w.stats.Inconclusive != "" {
+			return v, w.stats
+		}
+	}
+	return nil, w.stats
+}
+
+// walk is one run.
+type walk struct {
+	machine checker.Machine
+	world   *observe.World
+	src     gen.Source
+	gen     *gen.Generator
+	sets    map[string][]*observe.Branch
+	tickets checker.Ticket
+	sent    map[checker.Ticket]sent // requests without an answer
+	armed   []checker.Timer         // the machine's, after its last step
+	stats   Stats
+	trace   []string
+	start   time.Time
+}
+
+// sent is a request on its way.
+type sent struct {
+	event gen.Event
+	group string // where it may be parked
+}
+
+func newWalk(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source) *walk {
+	w := &walk{
+		machine: m, world: observe.NewWorld(config), src: src, gen: gen.New(setup, src),
+		sets: map[string][]*observe.Branch{}, sent: map[checker.Ticket]sent{},
+		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(),
+	}
+	for _, g := range w.gen.Groups() {
+		w.sets[g] = []*observe.Branch{w.world.NewBranch(g)}
+	}
+	w.trace = append(w.trace, gen.Head()+"\n----\n")
+	return w
+}
+
+// event draws and makes one event; time that passes may fire several timers.
+func (w *walk) event() *Violation {
+	if e, ok := w.src.(interface{ event() }); ok {
+		e.event()
+	}
+	until := time.Duration(-1)
+	if len(w.armed) > 0 {
+		until = max(0, w.armed[0].Deadline.Sub(w.machine.Now()))
+	}
+	e := w.gen.Next(until)
+	w.open(e.Line)
+	switch {
+	case e.Request != nil:
+		w.machine.FailWrites(e.FailWrites)
+		if v := w.request(e); v != nil {
+			return v
+		}
+		w.machine.FailWrites(false)
+		return w.fireDue(w.machine.Now(), false)
+	case e.Fire:
+		return w.fireDue(w.machine.Now().Add(until), e.FailWrites)
+	default:
+		w.machine.Advance(e.By)
+		return nil
+	}
+}
+
+// fireDue fires every timer that is due by then, those of one instant in any order.
+func (w *walk) fireDue(by time.Time, fails bool) *Violation {
+	for w.stats.Inconclusive == "" {
+		ts := w.armed
+		ties := 0
+		for ties < len(ts) && ts[ties].Deadline.Equal(ts[0].Deadline) && !ts[0].Deadline.After(by) {
+			ties++
+		}
+		if ties == 0 {
+			return nil
+		}
+		pick := 0
+		if ties > 1 {
+			pick = w.src.Intn(ties, "which timer")
+		}
+		w.machine.FailWrites(fails)
+		if v := w.fire(ts[pick], fails); v != nil {
+			return v
+		}
+		w.machine.FailWrites(false)
+	}
+	return nil
+}

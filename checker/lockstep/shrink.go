@@ -1,0 +1,177 @@
+package lockstep
+
+import (
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/fuzz/gen"
+)
+
+// A run is determined by its choices. Shrinking removes events with the choices that made them, then turns the choices that are left to
+// plainer ones, as long as the same thing still differs. It counts attempts, not seconds, so that the result does not depend on the
+// machine that it runs on.
+
+// choices are those of a run: what was drawn before the first event, and for each event.
+type choices struct {
+	head   []int
+	events [][]int
+}
+
+// recorder is a source that remembers what it chose.
+type recorder struct {
+	src  gen.Source
+	made choices
+}
+
+func (r *recorder) event() { r.made.events = append(r.made.events, nil) }
+
+func (r *recorder) Intn(n int, label string) int {
+	v := r.src.Intn(n, label)
+	if last := len(r.made.events) - 1; last >= 0 {
+		r.made.events[last] = append(r.made.events[last], v)
+	} else {
+		r.made.head = append(r.made.head, v)
+	}
+	return v
+}
+
+// replayer is a source that repeats choices. Where the run has come to ask for others, it takes what fits, and 0 beyond the end.
+type replayer struct {
+	made choices
+	at   int // event; -1 is the head
+	next int
+}
+
+func (r *replayer) event() { r.at, r.next = r.at+1, 0 }
+
+func (r *replayer) Intn(n int, _ string) int {
+	list := r.made.head
+	if r.at >= 0 {
+		list = r.made.events[r.at]
+	}
+	if r.next++; r.next > len(list) {
+		return 0
+	}
+	return list[r.next-1] % n
+}
+
+// shrinker looks for shorter runs that end in the same violation.
+type shrinker struct {
+	newMachine func() checker.Machine
+	world      observe.Config
+	setup      gen.Setup
+	attempts   int // how many are left
+
+	best  choices
+	found *Violation
+}
+
+// attempts bounds the search.
+const attempts = 4000
+
+// replay runs the choices and returns the violation, if it is still the same.
+func (s *shrinker) replay(c choices) *Violation {
+	r := &replayer{made: c, at: -1}
+	w := newWalk(s.newMachine(), s.world, s.setup, r)
+	for range c.events {
+		if v := w.event(); v != nil {
+			if v.key() == s.found.key() {
+				return v
+			}
+			return nil
+		}
+		if w.stats.Inconclusive != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// try takes the choices if they still end in the violation.
+func (s *shrinker) try(c choices) bool {
+	if s.attempts <= 0 {
+		return false
+	}
+	s.attempts--
+	v := s.replay(c)
+	if v == nil {
+		return false
+	}
+	if n := len(v.Trace) - 1; n < len(c.events) {
+		c.events = c.events[:n]
+	}
+	s.best, s.found = c, v
+	return true
+}
+
+// shrink does what it can.
+func (s *shrinker) shrink() {
+	s.attempts = attempts
+	if !s.try(s.best) {
+		return // not reproducible: leave it as it was found
+	}
+	for again := true; again && s.attempts > 0; {
+		again = s.remove()
+		again = s.lower() || again
+		again = again || s.removePairs()
+	}
+}
+
+// remove leaves out events, many at a time first.
+func (s *shrinker) remove() (shorter bool) {
+	for size := max(1, len(s.best.events)/2); size >= 1; size /= 2 {
+		for from := len(s.best.events) - size; from >= 0; {
+			c := choices{head: s.best.head}
+			c.events = append(append(c.events, s.best.events[:from]...), s.best.events[min(from+size, len(s.best.events)):]...)
+			if s.try(c) {
+				shorter = true
+			}
+			from = min(from-1, len(s.best.events)-size)
+		}
+	}
+	return shorter
+}
+
+// removePairs leaves out two events that only go together.
+func (s *shrinker) removePairs() bool {
+	for a := 0; a < len(s.best.events); a++ {
+		for b := a + 1; b < len(s.best.events); b++ {
+			c := choices{head: s.best.head}
+			for i, e := range s.best.events {
+				if i != a && i != b {
+					c.events = append(c.events, e)
+				}
+			}
+			if s.try(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lower turns single choices to plainer ones.
+func (s *shrinker) lower() (lower bool) {
+	for e := 0; e < len(s.best.events); e++ {
+		for i := 0; e < len(s.best.events) && i < len(s.best.events[e]); i++ {
+			for _, plainer := range []func(int) int{
+				func(int) int { return 0 }, func(v int) int { return v / 2 }, func(v int) int { return v - 1 },
+			} {
+				v := s.best.events[e][i]
+				if v == 0 {
+					break
+				}
+				c := choices{head: s.best.head, events: append([][]int(nil), s.best.events...)}
+				c.events[e] = append([]int(nil), c.events[e]...)
+				c.events[e][i] = plainer(v)
+				if s.try(c) {
+					lower = true
+					break
+				}
+			}
+			if e >= len(s.best.events) {
+				break
+			}
+		}
+	}
+	return lower
+}

@@ -1,0 +1,219 @@
+package lockstep
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// The trace is scenario text: a block for each event, with what came of it.
+
+// open begins the block of an event.
+func (w *walk) open(command string) { w.trace = append(w.trace, command+"\n----\n") }
+
+// say adds an answer to the block.
+func (w *walk) say(ticket checker.Ticket, resp kmsg.Response) {
+	w.trace[len(w.trace)-1] += w.answer(ticket, resp) + "\n"
+}
+
+// name says whose request it is, and what.
+func (w *walk) name(ticket checker.Ticket) string {
+	s, ok := w.sent[ticket]
+	if !ok {
+		return fmt.Sprintf("request %d", ticket)
+	}
+	api := kmsg.NameForKey(s.event.Request.Key())
+	if s.event.Client == nil {
+		return api
+	}
+	return s.event.Client.Name + "'s " + api
+}
+
+func (w *walk) api(ticket checker.Ticket) string {
+	if s, ok := w.sent[ticket]; ok {
+		return kmsg.NameForKey(s.event.Request.Key())
+	}
+	return ""
+}
+
+func (w *walk) requests(tickets []checker.Ticket) string {
+	names := make([]string, len(tickets))
+	for i, t := range tickets {
+		names[i] = w.name(t)
+	}
+	return list(names)
+}
+
+// answer is an answer on one line.
+func (w *walk) answer(ticket checker.Ticket, resp kmsg.Response) string {
+	who := "-"
+	if s, ok := w.sent[ticket]; ok && s.event.Client != nil {
+		who = s.event.Client.Name
+	}
+	return who + ": " + w.show(resp)
+}
+
+func (w *walk) show(resp kmsg.Response) string {
+	switch m := resp.(type) {
+	case *kmsg.JoinGroupResponse:
+		return w.showJoin(m)
+	case *kmsg.SyncGroupResponse:
+		if m.ErrorCode == 0 {
+			return "NONE " + bytes(m.MemberAssignment)
+		}
+		return code(m.ErrorCode)
+	case *kmsg.HeartbeatResponse:
+		return code(m.ErrorCode)
+	case *kmsg.LeaveGroupResponse:
+		parts := []string{code(m.ErrorCode)}
+		for _, one := range m.Members {
+			parts = append(parts, w.gen.Who(one.MemberID)+":"+code(one.ErrorCode))
+		}
+		return strings.Join(parts, " ")
+	case *kmsg.OffsetCommitResponse:
+		var parts []string
+		for _, t := range m.Topics {
+			for _, p := range t.Partitions {
+				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, code(p.ErrorCode)))
+			}
+		}
+		return list(parts)
+	case *kmsg.OffsetFetchResponse:
+		return showFetch(m)
+	case *kmsg.DescribeGroupsResponse:
+		return w.showDescribe(m)
+	case *kmsg.ListGroupsResponse:
+		var parts []string
+		for _, g := range m.Groups {
+			parts = append(parts, strings.TrimSpace(g.Group+" "+g.GroupState+" "+g.ProtocolType))
+		}
+		sort.Strings(parts)
+		return list(parts)
+	case *kmsg.FindCoordinatorResponse:
+		if len(m.Coordinators) > 0 {
+			return code(m.Coordinators[0].ErrorCode)
+		}
+		return code(m.ErrorCode)
+	case *kmsg.DeleteGroupsResponse:
+		var parts []string
+		for _, g := range m.Groups {
+			parts = append(parts, g.Group+":"+code(g.ErrorCode))
+		}
+		return list(parts)
+	}
+	return fmt.Sprintf("%+v", resp)
+}
+
+func (w *walk) showJoin(m *kmsg.JoinGroupResponse) string {
+	if m.ErrorCode != 0 {
+		return code(m.ErrorCode)
+	}
+	protocol := "null"
+	if m.Protocol != nil {
+		protocol = *m.Protocol
+	}
+	s := fmt.Sprintf("NONE gen=%d leader=%s protocol=%s", m.Generation, w.gen.Who(m.LeaderID), protocol)
+	if len(m.Members) == 0 {
+		return s
+	}
+	members := make([]string, len(m.Members))
+	for i, one := range m.Members {
+		members[i] = w.gen.Who(one.MemberID) + ":" + bytes(one.ProtocolMetadata)
+	}
+	sort.Strings(members)
+	return s + " members=[" + strings.Join(members, " ") + "]"
+}
+
+func (w *walk) showDescribe(m *kmsg.DescribeGroupsResponse) string {
+	var parts []string
+	for _, g := range m.Groups {
+		s := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", code(g.ErrorCode), g.State, g.ProtocolType, g.Protocol))
+		var members []string
+		for _, one := range g.Members {
+			members = append(members, fmt.Sprintf("%s:%s->%s", w.gen.Who(one.MemberID), bytes(one.ProtocolMetadata), bytes(one.MemberAssignment)))
+		}
+		sort.Strings(members)
+		parts = append(parts, s+" ["+strings.Join(members, " ")+"]")
+	}
+	return list(parts)
+}
+
+func showFetch(m *kmsg.OffsetFetchResponse) string {
+	var parts []string
+	add := func(topic string, p int32, at int64, metadata *string, err int16) {
+		s := fmt.Sprintf("%s/%d=%d", topic, p, at)
+		if metadata != nil && *metadata != "" {
+			s += ":" + *metadata
+		}
+		if err != 0 {
+			s += " " + code(err)
+		}
+		parts = append(parts, s)
+	}
+	for _, t := range m.Topics {
+		for _, p := range t.Partitions {
+			add(t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode)
+		}
+	}
+	for _, g := range m.Groups {
+		for _, t := range g.Topics {
+			for _, p := range t.Partitions {
+				add(t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode)
+			}
+		}
+	}
+	sort.Strings(parts)
+	return list(parts)
+}
+
+// timers are armed timers with the time of the run at which they are due.
+func (w *walk) timers(ts []timer) string {
+	names := make([]string, len(ts))
+	for i, t := range ts {
+		names[i] = [...]string{"session of " + w.gen.Who(t.member), "join", "sync"}[t.kind]
+		names[i] += " at " + time.Duration(t.deadline-w.start.UnixNano()).String()
+	}
+	return list(names)
+}
+
+func recordNames(kinds []classic.RecordKind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = [...]string{"group", "group tombstone", "offsets", "offset tombstones"}[k]
+	}
+	return list(names)
+}
+
+func list(parts []string) string {
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func bytes(b []byte) string {
+	if len(b) == 0 {
+		return `""`
+	}
+	return string(b)
+}
+
+func code(c int16) string {
+	var e *kerr.Error
+	switch err := kerr.ErrorForCode(c); {
+	case err == nil:
+		return "NONE"
+	case errors.As(err, &e):
+		return e.Message
+	}
+	return strconv.Itoa(int(c))
+}

@@ -1,0 +1,295 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Apply yields every outcome that the specification allows for a request which the coordinator takes up within the window. The request
+// must be over one group. An error that wraps ErrNotModelled means that the specification does not cover the request; nothing is
+// yielded then. Overflow comes as an outcome, never as an error.
+func (w *World) Apply(b *Branch, r Request, at Window, yield func(Outcome) bool) error {
+	if r.Minted != "" {
+		w.Know(r.Minted)
+	}
+	for _, bound := range w.bindings(b, r.Message) {
+		if more, err := w.apply(bound, r, at, yield); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool) (bool, error) {
+	c, err := w.translate(b, r)
+	if errors.Is(err, errFull) {
+		return yield(Outcome{Branch: b, Overflow: true}), nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !c.reachesGroup() {
+		return yield(Outcome{
+			Branch:  b,
+			Answers: []Answer{{Ticket: r.Ticket, Message: w.commitAnswer(c, 0, false)}},
+			Rules:   []classic.RuleID{classic.CommitUnknownTopic},
+		}), nil
+	}
+	if w.config.Profile.LeavesOneByOne && len(c.event.Leaves) > 1 && !c.event.BadGroup {
+		return w.leaveOneByOne(b, r, at, yield)
+	}
+	more := true
+	w.step(&b.state, &c.event, func(t *classic.Transition) bool {
+		o := w.follow(b, c, t, at)
+		if more = yield(o); more && c.mayBlameWrite(o) {
+			o.Answers = slices.Clone(o.Answers)
+			o.Answers[0].Message = w.commitAnswer(c, classic.CodeWriteFailed, true)
+			more = yield(o)
+		}
+		return more
+	})
+	return more, nil
+}
+
+// follow turns a transition of a branch into its outcome. c is nil where the event is no request.
+func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Outcome {
+	if t.Overflow {
+		return Outcome{Branch: b, Overflow: true}
+	}
+	broken := len(w.config.Broken) > 0
+	n := *b
+	n.state = t.Next
+	o := Outcome{Branch: &n, Rules: slices.Clone(t.Rules), Records: slices.Clone(t.Records)}
+	switch t.Generation {
+	case classic.NextGeneration:
+		n.generation++
+	case classic.ResetGeneration:
+		n.generation = 0
+	}
+	if c != nil {
+		o.Rules = append(o.Rules, c.cites(t)...)
+		n.learn(b, c, t)
+	}
+	var ids slotIDs
+	for i := range n.holders {
+		ids[i] = n.holders[i].id
+	}
+	for _, s := range t.Superseded {
+		if p := n.close(s, broken); p.open {
+			o.Dropped = append(o.Dropped, p.ticket)
+		}
+	}
+	answered := false
+	closed := make([]parked, len(t.Replies))
+	for i, r := range t.Replies {
+		if r.To.Kind == classic.Caller {
+			answered = true
+		} else {
+			closed[i] = n.close(r.To, broken)
+		}
+	}
+	if c != nil && !answered {
+		n.park(c, t)
+	}
+	o.Dropped = append(o.Dropped, n.forget(broken)...)
+	w.arm(&n, t, at)
+	switch t.Offsets {
+	case classic.StoreOffsets:
+		n.offsets = store(b.offsets, c.put)
+	case classic.ClearOffsets:
+		n.offsets = nil
+	}
+	if !broken {
+		n.check(t)
+	}
+	for i, r := range t.Replies {
+		if r.To.Kind != classic.Caller && !closed[i].open {
+			continue
+		}
+		o.Answers = append(o.Answers, w.answer(&n, &ids, c, &t.Replies[i], closed[i]))
+	}
+	return o
+}
+
+// learn takes up what a request says of slots.
+func (n *Branch) learn(b *Branch, c *call, t *classic.Transition) {
+	if c.assigns != nil {
+		n.assigns = c.assigns
+	}
+	if m := t.Minted; m >= 0 {
+		id := c.request.Minted
+		if id == "" {
+			id = ghost(c.request.Ticket)
+		}
+		n.holders[m] = holder{id: id}
+	}
+	for _, s := range []int8{t.Minted, t.Updated} {
+		if s >= 0 {
+			n.holders[s].session, n.holders[s].rebalance = c.session, c.rebalance
+		}
+	}
+	for i := range n.holders {
+		if n.state.Slots[i].Kind == classic.Member && b.state.Slots[i].Kind != classic.Member {
+			n.holders[i].client = c.request.ClientID // of the JoinGroup that adds the member, and never changed
+		}
+	}
+}
+
+// close ends a parked request and returns it. Only a model with broken rules may end one that there is not.
+func (n *Branch) close(a classic.Address, broken bool) parked {
+	h := &n.holders[a.Slot]
+	p := &h.join
+	if a.Kind == classic.ParkedSync {
+		p = &h.sync
+	}
+	if !p.open && !broken {
+		panic(fmt.Sprintf("observe: the model ends a request that slot %d of %v does not hold", a.Slot, n))
+	}
+	ended := *p
+	*p = parked{}
+	return ended
+}
+
+// park holds the request that the transition did not answer.
+func (n *Branch) park(c *call, t *classic.Transition) {
+	slot := t.Minted
+	if slot < 0 && c.event.Ref.Kind == classic.KnownID {
+		slot = c.event.Ref.Slot
+	}
+	if slot < 0 {
+		panic(fmt.Sprintf("observe: the model neither answers nor parks %T in %v", c.request.Message, n))
+	}
+	p := parked{open: true, ticket: c.request.Ticket, version: c.request.Version, id: c.id}
+	switch c.event.Kind {
+	case classic.JoinGroup:
+		n.holders[slot].join = p
+	case classic.SyncGroup:
+		n.holders[slot].sync = p
+	default:
+		panic(fmt.Sprintf("observe: the model parks %T", c.request.Message))
+	}
+}
+
+// forget clears the holders of slots that the transition freed. Only a model with broken rules may leave requests of theirs behind:
+// they are dropped.
+func (n *Branch) forget(broken bool) (left []checker.Ticket) {
+	for i := range n.holders {
+		if n.state.Slots[i].Kind != classic.Free || n.holders[i].id == "" {
+			continue
+		}
+		for _, p := range []parked{n.holders[i].join, n.holders[i].sync} {
+			if p.open {
+				left = append(left, p.ticket)
+			}
+		}
+		if len(left) > 0 && !broken {
+			panic(fmt.Sprintf("observe: the model removes %s without ending its parked request", showID(n.holders[i].id)))
+		}
+		n.holders[i] = holder{}
+	}
+	return left
+}
+
+// arm sets the windows of the timers that the transition arms.
+func (w *World) arm(n *Branch, t *classic.Transition, at Window) {
+	for _, e := range t.Timers {
+		var d time.Duration
+		switch e.For {
+		case classic.Cancel:
+			continue
+		case classic.SessionOfSlot:
+			d = n.holders[e.Slot].session
+		case classic.NewMemberTimeout:
+			d = w.config.NewMemberTimeout
+		case classic.MaxRebalance:
+			d = n.maxRebalance()
+		}
+		until := at.after(d, w.config.Tick)
+		switch e.Timer {
+		case classic.SessionTimer:
+			n.holders[e.Slot].timer = until
+		case classic.GroupJoinTimer:
+			n.joinTimer = until
+		case classic.GroupSyncTimer:
+			n.syncTimer = until
+		}
+	}
+}
+
+// maxRebalance is the largest rebalance timeout of the members, at least 0 (join.timer.fixed).
+func (n *Branch) maxRebalance() (d time.Duration) {
+	for i := range n.holders {
+		if n.state.Slots[i].Kind == classic.Member {
+			d = max(d, n.holders[i].rebalance)
+		}
+	}
+	return d
+}
+
+// check holds the model to its word: what a state says of parked requests is what has been parked.
+func (n *Branch) check(t *classic.Transition) {
+	for i := range n.holders {
+		s, h := &n.state.Slots[i], &n.holders[i]
+		if s.Joining != h.join.open || s.Syncing != h.sync.open || s.Kind != classic.Free && h.id == "" {
+			panic(fmt.Sprintf("observe: slot %d of %v is not what rules %v say", i, n, t.Rules))
+		}
+	}
+}
+
+// Timer is an armed timer of a branch.
+type Timer struct {
+	Kind   classic.TimerKind
+	Slot   int8
+	Member string // for SessionTimer: whose it is
+	Window Window // of its deadline
+
+	// WriteFails makes the writes that its firing needs fail; for the caller of Fire to set.
+	WriteFails bool
+}
+
+// Timers are the armed timers, in slot order.
+func (b *Branch) Timers() []Timer {
+	var ts []Timer
+	for i := range b.holders {
+		if b.state.Slots[i].Timed {
+			ts = append(ts, Timer{Kind: classic.SessionTimer, Slot: int8(i), Member: b.holders[i].id, Window: b.holders[i].timer})
+		}
+	}
+	if b.state.JoinTimer {
+		ts = append(ts, Timer{Kind: classic.GroupJoinTimer, Window: b.joinTimer})
+	}
+	if b.state.SyncTimer {
+		ts = append(ts, Timer{Kind: classic.GroupSyncTimer, Window: b.syncTimer})
+	}
+	return ts
+}
+
+// Fire yields every outcome of a timer that fires within the window. The timer is one of b.Timers(); when it may fire and when it must
+// is for the judge to say.
+func (w *World) Fire(b *Branch, t Timer, at Window, yield func(Outcome) bool) {
+	e := classic.Event{Kind: classic.MemberTimer, Slot: t.Slot}
+	switch t.Kind {
+	case classic.GroupJoinTimer:
+		e = classic.Event{Kind: classic.JoinTimer}
+	case classic.GroupSyncTimer:
+		e = classic.Event{Kind: classic.SyncTimer}
+	}
+	if t.WriteFails {
+		e.Write = classic.WriteFailed
+	}
+	w.step(&b.state, &e, func(tr *classic.Transition) bool { return yield(w.follow(b, nil, tr, at)) })
+}
+
+// FinishWrite yields every outcome of the end of the write that is in flight (Config.SlowWrites).
+func (w *World) FinishWrite(b *Branch, failed bool, at Window, yield func(Outcome) bool) {
+	e := classic.Event{Kind: classic.WriteDone}
+	if failed {
+		e.Write = classic.WriteFailed
+	}
+	w.step(&b.state, &e, func(tr *classic.Transition) bool { return yield(w.follow(b, nil, tr, at)) })
+}

@@ -1,0 +1,228 @@
+package observe
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Branch is one explanation of one group.
+type Branch struct {
+	group      string
+	state      classic.State
+	generation int32
+	holders    [classic.MaxSlots]holder
+	joinTimer  Window
+	syncTimer  Window
+	assigns    []string // assignment bytes by symbol; never changed in place, and entry 0 is the empty one
+	offsets    []offset // by topic and partition; never changed in place
+}
+
+// holder is what the model leaves out of a slot.
+type holder struct {
+	id                 string // a ghost's starts with ghostMark
+	client             string // client id of the JoinGroup that added the member
+	session, rebalance time.Duration
+	timer              Window
+	join, sync         parked
+}
+
+// parked is a request that waits for its answer.
+type parked struct {
+	open    bool
+	ticket  checker.Ticket
+	version int16
+	id      string // the member id that the request carried
+}
+
+type offset struct {
+	topic     string
+	partition int32
+	at        int64
+	epoch     int32
+	metadata  string
+}
+
+func (o offset) before(p offset) bool {
+	return o.topic < p.topic || o.topic == p.topic && o.partition < p.partition
+}
+
+// Group is the group's name.
+func (b *Branch) Group() string { return b.group }
+
+// State is the model's state.
+func (b *Branch) State() classic.State { return b.state }
+
+// Generation is the group's generation; 0 before the first join has completed and where the group does not exist.
+func (b *Branch) Generation() int32 { return b.generation }
+
+// Open are the parked requests, in no particular order.
+func (b *Branch) Open() []checker.Ticket {
+	var open []checker.Ticket
+	for i := range b.holders {
+		for _, p := range []parked{b.holders[i].join, b.holders[i].sync} {
+			if p.open {
+				open = append(open, p.ticket)
+			}
+		}
+	}
+	return open
+}
+
+// slot is where the id is, or -1.
+func (b *Branch) slot(id string) int8 {
+	for i := range b.holders {
+		if b.state.Slots[i].Kind != classic.Free && b.holders[i].id == id {
+			return int8(i)
+		}
+	}
+	return -1
+}
+
+// Has says whether the id is a member's or a pending one.
+func (b *Branch) Has(id string) bool { return b.slot(id) >= 0 }
+
+// Ids are the ids of members and pending ones, sorted.
+func (b *Branch) Ids() []string {
+	var ids []string
+	for i := range b.holders {
+		if b.state.Slots[i].Kind != classic.Free {
+			ids = append(ids, b.holders[i].id)
+		}
+	}
+	sort.Strings(ids)
+	return ids
+}
+
+// offset is the committed offset of a partition.
+func (b *Branch) offset(topic string, partition int32) (offset, bool) {
+	key := offset{topic: topic, partition: partition}
+	i := sort.Search(len(b.offsets), func(i int) bool { return !b.offsets[i].before(key) })
+	if i < len(b.offsets) && !key.before(b.offsets[i]) {
+		return b.offsets[i], true
+	}
+	return offset{}, false
+}
+
+// store returns the offsets with the new ones put in.
+func store(old, put []offset) []offset {
+	all := append(append(make([]offset, 0, len(old)+len(put)), old...), put...)
+	sort.SliceStable(all, func(i, j int) bool { return all[i].before(all[j]) })
+	kept := all[:0]
+	for i, o := range all {
+		if i+1 < len(all) && !o.before(all[i+1]) {
+			continue // the later entry for the same partition wins
+		}
+		kept = append(kept, o)
+	}
+	return kept
+}
+
+// assign returns the symbol of an assignment. Symbols that no slot holds any more are used again, so that a run may have any number
+// of assignments: tables is copied on the first change.
+func (b *Branch) assign(tables *[]string, held *[256]bool, bytes []byte) (uint8, error) {
+	if len(bytes) == 0 {
+		return 0, nil
+	}
+	s := string(bytes)
+	free := -1
+	for i := 1; i < len(*tables); i++ {
+		if (*tables)[i] == s {
+			held[i] = true
+			return uint8(i), nil
+		}
+		if free < 0 && !held[i] {
+			free = i
+		}
+	}
+	if free < 0 {
+		if free = max(1, len(*tables)); free > 255 {
+			return 0, errFull
+		}
+	}
+	own := make([]string, max(len(*tables), free+1))
+	copy(own, *tables)
+	own[free] = s
+	held[free] = true
+	*tables = own
+	return uint8(free), nil
+}
+
+// heldAssigns are the symbols in use.
+func (b *Branch) heldAssigns() (held [256]bool) {
+	for i := range b.state.Slots {
+		held[b.state.Slots[i].Given] = true
+		held[b.state.Slots[i].Proposed] = true
+	}
+	return held
+}
+
+func (b *Branch) assignment(symbol uint8) string {
+	if symbol == 0 {
+		return ""
+	}
+	return b.assigns[symbol]
+}
+
+// String says what the branch believes, on one line.
+func (b *Branch) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s %v gen=%d", b.group, b.state.Phase, b.generation)
+	if b.state.Writing {
+		s.WriteString(" writing")
+	}
+	for i := range b.holders {
+		slot, h := &b.state.Slots[i], &b.holders[i]
+		if slot.Kind == classic.Free {
+			continue
+		}
+		fmt.Fprintf(&s, " %s(", showID(h.id))
+		flags := []string{}
+		for _, f := range []struct {
+			on   bool
+			name string
+		}{
+			{slot.Kind == classic.Pending, "pending"},
+			{slot.Leader, "leader"},
+			{slot.Joining, "joining"},
+			{slot.Syncing, "syncing"},
+			{slot.New, "new"},
+			{slot.OwesSync, "owes sync"},
+		} {
+			if f.on {
+				flags = append(flags, f.name)
+			}
+		}
+		s.WriteString(strings.Join(flags, ", "))
+		if slot.Timed {
+			fmt.Fprintf(&s, " until %s", showWindow(h.timer))
+		}
+		s.WriteString(")")
+	}
+	if b.state.JoinTimer {
+		fmt.Fprintf(&s, " join until %s", showWindow(b.joinTimer))
+	}
+	if b.state.SyncTimer {
+		fmt.Fprintf(&s, " sync until %s", showWindow(b.syncTimer))
+	}
+	return s.String()
+}
+
+func showID(id string) string {
+	if isGhost(id) {
+		return "an unseen id of request " + id[len(ghostMark):]
+	}
+	return id
+}
+
+func showWindow(w Window) string {
+	e := time.Unix(0, w.Earliest).UTC().Format("15:04:05.000")
+	if w.Exact() {
+		return e
+	}
+	return e + "-" + time.Unix(0, w.Latest).UTC().Format("15:04:05.000")
+}

@@ -1,0 +1,126 @@
+package observe
+
+import (
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Part is the part of a request that concerns one group.
+type Part struct {
+	Group   string
+	Message kmsg.Request
+}
+
+// SplitByGroup splits a request into one for each group that it names, each named once. ListGroups and FindCoordinator name none:
+// ListGroups is over every group there is (each gets the request as it is), FindCoordinator over no group's state.
+func SplitByGroup(req kmsg.Request) []Part {
+	switch m := req.(type) {
+	case *kmsg.DescribeGroupsRequest:
+		return each(m.Groups, func(g string) kmsg.Request {
+			one := *m
+			one.Groups = []string{g}
+			return &one
+		})
+	case *kmsg.DeleteGroupsRequest:
+		return each(m.Groups, func(g string) kmsg.Request {
+			one := *m
+			one.Groups = []string{g}
+			return &one
+		})
+	case *kmsg.OffsetFetchRequest:
+		if len(m.Groups) == 0 {
+			return []Part{{m.Group, m}}
+		}
+		var parts []Part
+		for _, g := range m.Groups {
+			one := *m
+			one.Groups = []kmsg.OffsetFetchRequestGroup{g}
+			parts = append(parts, Part{g.Group, &one})
+		}
+		return parts
+	case *kmsg.JoinGroupRequest:
+		return []Part{{m.Group, m}}
+	case *kmsg.SyncGroupRequest:
+		return []Part{{m.Group, m}}
+	case *kmsg.HeartbeatRequest:
+		return []Part{{m.Group, m}}
+	case *kmsg.LeaveGroupRequest:
+		return []Part{{m.Group, m}}
+	case *kmsg.OffsetCommitRequest:
+		return []Part{{m.Group, m}}
+	default:
+		return nil
+	}
+}
+
+func each(groups []string, one func(string) kmsg.Request) []Part {
+	var parts []Part
+	for i, g := range groups {
+		if !slices.Contains(groups[:i], g) {
+			parts = append(parts, Part{g, one(g)})
+		}
+	}
+	return parts
+}
+
+// JoinByGroup puts the answers to the parts of one request together. The version is that of the request.
+func JoinByGroup(req kmsg.Request, version int16, parts []kmsg.Response) kmsg.Response {
+	whole := req.ResponseKind()
+	whole.SetVersion(version)
+	for _, p := range parts {
+		switch w := whole.(type) {
+		case *kmsg.DescribeGroupsResponse:
+			w.Groups = append(w.Groups, p.(*kmsg.DescribeGroupsResponse).Groups...)
+		case *kmsg.DeleteGroupsResponse:
+			w.Groups = append(w.Groups, p.(*kmsg.DeleteGroupsResponse).Groups...)
+		case *kmsg.ListGroupsResponse:
+			w.Groups = append(w.Groups, p.(*kmsg.ListGroupsResponse).Groups...)
+		case *kmsg.OffsetFetchResponse:
+			if version < 8 {
+				return p
+			}
+			w.Groups = append(w.Groups, p.(*kmsg.OffsetFetchResponse).Groups...)
+		default:
+			return p
+		}
+	}
+	return whole
+}
+
+// Only is what an answer says of one group: the answer itself where it is over one group.
+func Only(resp kmsg.Response, group string) kmsg.Response {
+	switch m := resp.(type) {
+	case *kmsg.DescribeGroupsResponse:
+		one := *m
+		one.Groups = keep(m.Groups, func(g kmsg.DescribeGroupsResponseGroup) bool { return g.Group == group })
+		return &one
+	case *kmsg.DeleteGroupsResponse:
+		one := *m
+		one.Groups = keep(m.Groups, func(g kmsg.DeleteGroupsResponseGroup) bool { return g.Group == group })
+		return &one
+	case *kmsg.ListGroupsResponse:
+		one := *m
+		one.Groups = keep(m.Groups, func(g kmsg.ListGroupsResponseGroup) bool { return g.Group == group })
+		return &one
+	case *kmsg.OffsetFetchResponse:
+		if m.Version < 8 {
+			return m
+		}
+		one := *m
+		one.Groups = keep(m.Groups, func(g kmsg.OffsetFetchResponseGroup) bool { return g.Group == group })
+		return &one
+	default:
+		return resp
+	}
+}
+
+func keep[T any](all []T, is func(T) bool) []T {
+	var kept []T
+	for _, t := range all {
+		if is(t) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,127 @@
+package observe
+
+import (
+	"hash/maphash"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+var seed = maphash.MakeSeed()
+
+// identity is all of a slot but its timer's window, with the symbols of assignments resolved: what makes it the same slot in another
+// branch, wherever it stands there.
+type identity struct {
+	slot            classic.Slot
+	given, proposed string
+	id, client      string
+	session         int64
+	rebalance       int64
+	join, sync      parkedIdentity
+}
+
+type parkedIdentity struct {
+	open   bool
+	ticket checker.Ticket
+}
+
+func (b *Branch) identity(i int) identity {
+	s, h := b.state.Slots[i], &b.holders[i]
+	id := identity{
+		given: b.assignment(s.Given), proposed: b.assignment(s.Proposed),
+		id: h.id, client: h.client, session: int64(h.session), rebalance: int64(h.rebalance),
+		join: parkedIdentity{h.join.open, h.join.ticket}, sync: parkedIdentity{h.sync.open, h.sync.ticket},
+	}
+	s.Given, s.Proposed = 0, 0
+	id.slot = s
+	return id
+}
+
+// frame is the part of a branch that is in no slot.
+type frame struct {
+	group      string
+	state      classic.State
+	generation int32
+}
+
+func (b *Branch) frame() frame {
+	f := frame{b.group, b.state, b.generation}
+	f.state.Slots = [classic.MaxSlots]classic.Slot{}
+	return f
+}
+
+// Hash is equal for branches that say the same but for the windows of their timers: those that Equal calls equal, and those that Hull
+// can merge. It does not depend on which slot an id is in.
+func (b *Branch) Hash() uint64 {
+	sum := maphash.Comparable(seed, b.frame())
+	for i := range b.holders {
+		if b.state.Slots[i].Kind != classic.Free {
+			sum += maphash.Comparable(seed, b.identity(i))
+		}
+	}
+	for _, o := range b.offsets {
+		sum += maphash.Comparable(seed, o)
+	}
+	return sum
+}
+
+// match finds for each slot of b in use the slot of o with the same identity; ok only if the branches differ in nothing but windows.
+func (b *Branch) match(o *Branch) (to [classic.MaxSlots]int8, ok bool) {
+	if b.frame() != o.frame() || len(b.offsets) != len(o.offsets) {
+		return to, false
+	}
+	for i := range b.offsets {
+		if b.offsets[i] != o.offsets[i] {
+			return to, false
+		}
+	}
+	used := 0
+	for i := range b.holders {
+		to[i] = -1
+		if b.state.Slots[i].Kind == classic.Free {
+			continue
+		}
+		used++
+		j := o.slot(b.holders[i].id)
+		if j < 0 || b.identity(i) != o.identity(int(j)) {
+			return to, false
+		}
+		to[i] = j
+	}
+	for i := range o.holders {
+		if o.state.Slots[i].Kind != classic.Free {
+			used--
+		}
+	}
+	return to, used == 0
+}
+
+// Equal says whether two branches say the same, the windows of their timers included.
+func (b *Branch) Equal(o *Branch) bool {
+	to, ok := b.match(o)
+	if !ok || b.state.JoinTimer && b.joinTimer != o.joinTimer || b.state.SyncTimer && b.syncTimer != o.syncTimer {
+		return false
+	}
+	for i, j := range to {
+		if j >= 0 && b.state.Slots[i].Timed && b.holders[i].timer != o.holders[j].timer {
+			return false
+		}
+	}
+	return true
+}
+
+// Hull merges two branches that differ in nothing but the windows of their timers: each window of the merged branch spans both.
+func Hull(a, b *Branch) (*Branch, bool) {
+	to, ok := a.match(b)
+	if !ok {
+		return nil, false
+	}
+	m := *a
+	m.joinTimer, m.syncTimer = a.joinTimer.hull(b.joinTimer), a.syncTimer.hull(b.syncTimer)
+	for i, j := range to {
+		if j >= 0 {
+			m.holders[i].timer = a.holders[i].timer.hull(b.holders[j].timer)
+		}
+	}
+	return &m, true
+}

@@ -1,0 +1,184 @@
+package observe
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// World is what all branches of a run share: the configuration and the symbols of protocol lists, names and types. Symbols are never
+// taken back, so that they mean the same in every branch. A World may be used by several goroutines.
+type World struct {
+	config Config
+	models sync.Pool // of *stepper
+
+	mu    sync.Mutex
+	lists map[string]uint8
+	names map[string]uint8
+	types map[string]uint8
+	known map[string]bool // member ids that are known to be no ghost's
+
+	symbols atomic.Pointer[symbols]
+}
+
+// symbols is a snapshot: tables only grow, so a snapshot stays right for the states that were made with it.
+type symbols struct {
+	lists   [][]kmsg.JoinGroupRequestProtocol
+	names   []string
+	types   []string
+	lexicon classic.Lexicon
+}
+
+var errFull = errors.New("more than 255 symbols")
+
+// NewWorld returns the world of one run.
+func NewWorld(c Config) *World {
+	w := &World{
+		config: c.withDefaults(),
+		lists:  map[string]uint8{},
+		names:  map[string]uint8{},
+		types:  map[string]uint8{},
+		known:  map[string]bool{},
+	}
+	w.symbols.Store(&symbols{
+		lists:   make([][]kmsg.JoinGroupRequestProtocol, 1),
+		names:   make([]string, 1),
+		types:   make([]string, 1),
+		lexicon: classic.Lexicon{Lists: make([]classic.List, 1)},
+	})
+	return w
+}
+
+// NewBranch is a group that does not exist yet.
+func (w *World) NewBranch(group string) *Branch { return &Branch{group: group} }
+
+// Know says that the id is not one that a lost answer carried, so that it is never taken for a ghost's.
+func (w *World) Know(id string) {
+	w.mu.Lock()
+	w.known[id] = true
+	w.mu.Unlock()
+}
+
+func (w *World) knows(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known[id]
+}
+
+// typeSymbol is the symbol of a protocol type. The empty type has one of its own where it is given; "not given" is 0.
+func (w *World) typeSymbol(s string) (uint8, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n, ok := w.types[s]; ok {
+		return n, nil
+	}
+	t := *w.symbols.Load()
+	if len(t.types) > 255 {
+		return 0, errFull
+	}
+	n := uint8(len(t.types))
+	t.types = append(t.types, s)
+	w.types[s] = n
+	w.symbols.Store(&t)
+	return n, nil
+}
+
+func (w *World) nameSymbol(s string) (uint8, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := *w.symbols.Load()
+	n, err := w.internName(&t, s)
+	w.symbols.Store(&t)
+	return n, err
+}
+
+func (w *World) internName(t *symbols, s string) (uint8, error) {
+	if n, ok := w.names[s]; ok {
+		return n, nil
+	}
+	if len(t.names) > 255 {
+		return 0, errFull
+	}
+	n := uint8(len(t.names))
+	t.names = append(t.names, s)
+	w.names[s] = n
+	return n, nil
+}
+
+// listSymbol is the symbol of a protocol list: equal symbols are equal lists, names and bytes and order.
+func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) {
+	if len(list) == 0 {
+		return 0, nil
+	}
+	key := listKey(list)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n, ok := w.lists[key]; ok {
+		return n, nil
+	}
+	t := *w.symbols.Load()
+	if len(t.lists) > 255 {
+		return 0, errFull
+	}
+	n := uint8(len(t.lists))
+	own := make([]kmsg.JoinGroupRequestProtocol, len(list))
+	names := make([]uint8, len(list))
+	for i, p := range list {
+		own[i].Name, own[i].Metadata = p.Name, append([]byte(nil), p.Metadata...)
+		var err error
+		if names[i], err = w.internName(&t, p.Name); err != nil {
+			w.symbols.Store(&t) // keeps the names that fitted
+			return 0, err
+		}
+	}
+	t.lists = append(t.lists, own)
+	t.lexicon.Lists = append(t.lexicon.Lists, classic.List{Names: names})
+	w.lists[key] = n
+	w.symbols.Store(&t)
+	return n, nil
+}
+
+// stepper is a model with its scratch space, and the lexicon that it was made with.
+type stepper struct {
+	model   *classic.Model
+	symbols *symbols
+}
+
+// step asks the model.
+func (w *World) step(s *classic.State, e *classic.Event, yield func(*classic.Transition) bool) {
+	now := w.symbols.Load()
+	m, _ := w.models.Get().(*stepper)
+	if m == nil || m.symbols != now {
+		m = &stepper{symbols: now, model: classic.New(classic.Config{
+			Profile: w.config.Profile, Lexicon: &now.lexicon, SyncInFlight: w.config.SlowWrites, Broken: w.config.Broken,
+		})}
+	}
+	m.model.Step(s, e, yield)
+	w.models.Put(m)
+}
+
+func listKey(list []kmsg.JoinGroupRequestProtocol) string {
+	var b []byte
+	for _, p := range list {
+		b = binary.AppendUvarint(b, uint64(len(p.Name)))
+		b = append(b, p.Name...)
+		b = binary.AppendUvarint(b, uint64(len(p.Metadata)))
+		b = append(b, p.Metadata...)
+	}
+	return string(b)
+}
+
+// metadata is what list symbol says of protocol name symbol.
+func (t *symbols) metadata(list, name uint8) []byte {
+	for _, p := range t.lists[list] {
+		if p.Name == t.names[name] {
+			return p.Metadata
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/lockstep"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/conformance/targets/embedded"
+	"github.com/muster-kafka/muster/fuzz/gen"
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/internal/verdict"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// batch is how many sequences are walked before the clock is looked at.
+const batch = 100
+
+// walkImpl walks the reference coordinator at random in lock-step with the specification, for a quarter of the budget.
+func walkImpl(ctx context.Context, s *session) error {
+	began := time.Now()
+	for seed := s.seed; ; seed++ {
+		inconsistent := &inconsistencies{}
+		report := lockstep.Rapid(func() checker.Machine {
+			return watched{embedded.NewMachine(seed), inconsistent}
+		}, walkOptions(seed))
+		s.tell(func(v *verdict.Verdict) { tellWalk(v, seed, report, inconsistent.first) })
+		if report.Err != nil {
+			return fmt.Errorf("the walker itself: %w", report.Err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if report.Violation != nil || inconsistent.first != nil || time.Since(began) > s.budget/4 {
+			s.tell(func(v *verdict.Verdict) {
+				v.Case(verdict.Case{Judge: verdict.Random, Name: "impl in lock-step with the specification", Took: time.Since(began)})
+			})
+			return nil
+		}
+		s.progress.step("random walks: seed %d, %v", seed, time.Since(began).Round(time.Second))
+	}
+}
+
+// walkOptions are those for the embedded coordinator: its settings, and a world that has them too. Odd seeds let writes fail.
+func walkOptions(seed uint64) lockstep.Options {
+	const minSession, maxSession = 10 * time.Millisecond, 30 * time.Minute
+	return lockstep.Options{
+		Seed: seed, Checks: batch, Steps: 80,
+		World: observe.Config{
+			Profile: classic.Reference, MinSession: minSession, MaxSession: maxSession,
+			Topics: func(topic string, partition int32) bool { return topic == "t" && partition >= 0 && partition < 3 },
+		},
+		Setup: gen.Setup{
+			Groups: 1 + int(seed%2), Clients: 3 + int(seed%3), MinSession: minSession, MaxSession: maxSession, Topic: "t", FailWrites: seed%2 == 1,
+		},
+	}
+}
+
+func tellWalk(v *verdict.Verdict, seed uint64, r lockstep.Report, inconsistent error) {
+	v.Random.Sequences += r.Sequences
+	v.Random.Steps += r.Steps
+	if r.Capacity > 0 {
+		v.CannotTell("random walks: %d sequences of seed %d outgrew the specification's slots", r.Capacity, seed)
+	}
+	replay := fmt.Sprintf("muster verify impl --seed %d", seed)
+	if inconsistent != nil {
+		v.Find(verdict.Finding{Judge: verdict.Random, Scenario: fmt.Sprintf("seed %d", seed), Text: inconsistent.Error(), Replay: replay})
+	}
+	if r.Violation == nil {
+		return
+	}
+	found := verdict.Finding{Judge: verdict.Random, Scenario: fmt.Sprintf("seed %d", seed), Text: r.Violation.String(), Replay: replay}
+	if len(r.Violation.Rules) > 0 {
+		found.Rule = r.Violation.Rules[0].Rule().ID
+	}
+	if path, err := saveWalk(seed, found.Text); err == nil {
+		found.Scenario = path
+	} else {
+		v.Warn("the failing walk could not be saved: %v", err)
+	}
+	v.Find(found)
+}
+
+func saveWalk(seed uint64, text string) (string, error) {
+	path := filepath.Join(outDir, fmt.Sprintf("walk-%d.txt", seed))
+	return path, errors.Join(os.MkdirAll(outDir, 0o755), os.WriteFile(path, []byte(text), 0o644))
+}
+
+// inconsistencies keeps the first of what coordinators say of themselves.
+type inconsistencies struct{ first error }
+
+// watched is a coordinator whose own complaints count.
+type watched struct {
+	*embedded.Machine
+	seen *inconsistencies
+}
+
+func (w watched) Drain() checker.Effects {
+	for _, err := range w.Reported() {
+		var inconsistent *core.InconsistencyError
+		if w.seen.first == nil && errors.As(err, &inconsistent) {
+			w.seen.first = err
+		}
+	}
+	return w.Machine.Drain()
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/muster-kafka/muster/internal/kafka"
+)
+
+func kafkaCommand() *cobra.Command {
+	parent := &cobra.Command{
+		Use:   "kafka",
+		Short: "Start real Kafka brokers on this machine",
+	}
+	parent.AddCommand(kafkaStartCommand())
+	return parent
+}
+
+func kafkaStartCommand() *cobra.Command {
+	opts := kafka.Options{}
+	var settings []string
+	cmd := &cobra.Command{
+		Use:   "start VERSION",
+		Short: "Run one Kafka broker until interrupted",
+		Long: "Start downloads the release if it is not in the cache, runs one broker on 127.0.0.1, prints its address and runs it until interrupted. " +
+			"Unless --plain is given, its settings make groups testable: no initial rebalance delay, sessions from 10 ms.",
+		Example: "  muster kafka start 4.3.1 --port 9092\n  muster kafka start 3.9.2 --plain --set offsets.topic.num.partitions=4",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Version = args[0]
+			var err error
+			if opts.Settings, err = parseSettings(settings); err != nil {
+				return err
+			}
+			return startKafka(cmd, opts)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&opts.Port, "port", 0, "port on 127.0.0.1; 0 picks a free one")
+	flags.StringArrayVar(&settings, "set", nil, "broker setting `KEY=VALUE`, as in server.properties; may be repeated")
+	flags.BoolVar(&opts.Plain, "plain", false, "keep Kafka's own defaults")
+	flags.StringVar(&opts.Dir, "dir", "", "keep the broker's data in this `folder`")
+	return cmd
+}
+
+func parseSettings(settings []string) (map[string]string, error) {
+	parsed := map[string]string{}
+	for _, s := range settings {
+		key, value, ok := strings.Cut(s, "=")
+		if key = strings.TrimSpace(key); !ok || key == "" {
+			return nil, usage("--set %q: want KEY=VALUE, as in --set group.min.session.timeout.ms=10", s)
+		}
+		parsed[key] = value
+	}
+	return parsed, nil
+}
+
+func startKafka(cmd *cobra.Command, opts kafka.Options) error {
+	ctx := cmd.Context()
+	p := newProgress(cmd.ErrOrStderr())
+	opts.Progress = func(line string) { p.say("%s", line) }
+	broker, err := kafka.Start(ctx, opts)
+	if err != nil {
+		return unavailable(err)
+	}
+	stop := func() error { return broker.Stop(context.WithoutCancel(ctx)) }
+	if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", broker.Addr); err != nil {
+		stop()
+		return unavailable(err)
+	}
+	p.say("Kafka %s serves groups at %s (process %d, log %s). Interrupt to stop it; in another terminal: muster verify %s", broker.Version, broker.Addr, broker.Pid(), broker.LogFile(), broker.Addr)
+	select {
+	case <-ctx.Done():
+		return unavailable(stop())
+	case <-broker.Exited():
+		kept, _ := broker.KeepLog()
+		stop()
+		return unavailable(fmt.Errorf("Kafka %s ended by itself; its log: %s", broker.Version, kept))
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/muster-kafka/muster/internal/kafka"
+)
+
+// needKafka skips a test where no broker can be started, unless the environment says that it has to.
+func needKafka(t *testing.T) {
+	t.Helper()
+	err := kafka.Available("4.3.1")
+	if err != nil && os.Getenv("MUSTER_REQUIRE_KAFKA") != "" {
+		t.Fatalf("MUSTER_REQUIRE_KAFKA is set, but: %v", err)
+	}
+	if err != nil {
+		t.Skipf("needs a real Kafka: %v", err)
+	}
+}
+
+// TestKafkaScenarios judges real brokers of the releases in MUSTER_KAFKA_RELEASES: not even a difference is allowed.
+func TestKafkaScenarios(t *testing.T) {
+	needKafka(t)
+	releases := strings.Fields(os.Getenv("MUSTER_KAFKA_RELEASES"))
+	if len(releases) == 0 {
+		releases = []string{"4.3.1"}
+	}
+	for _, release := range releases {
+		t.Run(release, func(t *testing.T) {
+			asJSON := filepath.Join(t.TempDir(), "v.json")
+			began := time.Now()
+			muster(t, 4*time.Minute, "verify", "kafka:"+release, "--strict", "--json", asJSON).expect(t, 0, "verdict: pass")
+			v := readVerdict(t, asJSON)
+			counts := v["scenarios"].(map[string]any)
+			t.Logf("Kafka %s: %v in %.1f s", release, counts, time.Since(began).Seconds())
+			for _, skip := range v["skipped"].([]any) {
+				t.Logf("skipped: %v", skip)
+			}
+			if run := counts["run"].(float64); run < 40 {
+				t.Errorf("only %v scenarios ran", run)
+			}
+			if n := len(v["differences"].([]any)); n > 0 {
+				t.Errorf("%d differences from its own recording", n)
+			}
+		})
+	}
+}
+
+// TestKafkaStart runs a broker as a user would, and interrupts it: nothing may be left.
+func TestKafkaStart(t *testing.T) {
+	needKafka(t)
+	run := start(t, command(t, 2*time.Minute, "kafka", "start", "4.3.1", "--set", "group.min.session.timeout.ms=100"))
+	match := run.stderr.await(t, `serves groups at (\S+) \(process (\d+),`, time.Minute)
+	if c, err := net.DialTimeout("tcp", match[1], 5*time.Second); err != nil {
+		t.Errorf("the broker is said to serve, but: %v", err)
+	} else {
+		c.Close()
+	}
+	run.cmd.Process.Signal(syscall.SIGINT)
+	run.end(t).expect(t, 0, match[1])
+	if pid, err := strconv.Atoi(match[2]); err != nil || syscall.Kill(pid, 0) == nil {
+		t.Errorf("process %s is still there", match[2])
+	}
+}
+
+// TestKafkaInterrupt interrupts a run on a broker of its own.
+func TestKafkaInterrupt(t *testing.T) {
+	needKafka(t)
+	asJSON := filepath.Join(t.TempDir(), "v.json")
+	run := start(t, command(t, 2*time.Minute, "verify", "kafka:4.3.1", "--json", asJSON))
+	run.stderr.await(t, `scenarios: \d+ of`, time.Minute)
+	run.cmd.Process.Signal(syscall.SIGINT)
+	run.end(t).expect(t, 2, "interrupted")
+	if v := readVerdict(t, asJSON); v["verdict"] != "inconclusive" {
+		t.Errorf("verdict %v", v["verdict"])
+	}
+}
+
+func TestKafkaNoSuchRelease(t *testing.T) {
+	needKafka(t)
+	muster(t, 2*time.Minute, "verify", "kafka:4.99.0").expect(t, 3, "4.99.0", "verdict: unavailable")
+}
+
+// TestKafkaForeign judges a broker with Kafka's own defaults that somebody else has started: it takes minutes of real time.
+func TestKafkaForeign(t *testing.T) {
+	needKafka(t)
+	if os.Getenv("MUSTER_NIGHTLY") == "" {
+		t.Skip("takes minutes; MUSTER_NIGHTLY=1 runs it")
+	}
+	broker := start(t, command(t, 8*time.Minute, "kafka", "start", "4.3.1", "--plain"))
+	defer broker.cmd.Wait()
+	defer broker.cmd.Process.Signal(syscall.SIGINT)
+	at := broker.stdout.await(t, `127\.0\.0\.1:\d+`, 2*time.Minute)[0]
+	asJSON := filepath.Join(t.TempDir(), "v.json")
+	began := time.Now()
+	muster(t, 6*time.Minute, "verify", at, "--json", asJSON).expect(t, 0, "verdict: pass")
+	took := time.Since(began)
+	counts := readVerdict(t, asJSON)["scenarios"].(map[string]any)
+	t.Logf("%v in %v", counts, took)
+	if run := counts["run"].(float64); run < 30 || took > 5*time.Minute {
+		t.Errorf("%v scenarios ran in %v, want 30 in five minutes", run, took)
+	}
+}

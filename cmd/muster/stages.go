@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/targets/wire"
+	"github.com/muster-kafka/muster/internal/verdict"
+)
+
+// judge opens the target and lets its judges at it. With scenarios, only those are judged. Its error is one of usage; a target that
+// cannot be opened is a verdict.
+func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conformance.Scenario, dryRun bool) error {
+	spec, err := parseTarget(o.name)
+	if err != nil {
+		return err
+	}
+	whole := scenarios == nil
+	if whole {
+		if scenarios, err = conformance.Scenarios(); err != nil {
+			return unavailable(err)
+		}
+	}
+	v := s.verdict
+	v.ComparedWith = spec.comparedWith(o)
+	v.Scenarios, v.Rules = &verdict.ScenarioCounts{}, &verdict.RuleCounts{}
+	opened, err := spec.open(ctx, o, s.progress, s.seed)
+	if err != nil {
+		return s.notOpened(ctx, err, dryRun)
+	}
+	defer s.close(opened)
+	s.progress.say("%d scenarios on %s, %v or so", len(scenarios), opened.Name(), opened.estimate(scenarios).Round(time.Second))
+	if dryRun {
+		return nil
+	}
+	register, _, err := conformance.Registered(o.name)
+	if err != nil {
+		return unavailable(err)
+	}
+	work := &scenarioJudge{target: opened, name: o.name, scenarios: scenarios, register: register, parallel: opened.parallel()}
+	judgeScenarios := judge{verdict.Scenarios, work.run}
+	stages := []stage{{judgeScenarios}}
+	if whole && spec.kind == implTarget {
+		v.Random, v.Exploration, v.Linearizability = &verdict.RandomCounts{}, &verdict.ExplorationCounts{}, &verdict.LinearizabilityCounts{}
+		// Linearizability is about real time: it has the machine for itself.
+		stages = []stage{
+			{judgeScenarios, {verdict.Exploration, exploreModel}},
+			{{verdict.Random, walkImpl}},
+			{{verdict.Linearizability, linearizeImpl}},
+		}
+	}
+	s.run(ctx, stages)
+	return nil
+}
+
+// notOpened turns the error of opening a target into a verdict, unless it is one of usage or nothing was to be judged.
+func (s *session) notOpened(ctx context.Context, err error, dryRun bool) error {
+	var coded *codedError
+	switch {
+	case errors.As(err, &coded):
+		return err
+	case dryRun:
+		return unavailable(err)
+	case ctx.Err() != nil:
+		s.verdict.CannotTell("interrupted before anything was judged")
+	default:
+		s.verdict.TargetFailed("%v", err)
+	}
+	return nil
+}
+
+// close ends the target. What it could not clean up is told, and a broker's log is kept where something failed.
+func (s *session) close(o *opened) {
+	if keeper, ok := o.raw.(interface{ KeepLog() (string, error) }); ok && len(s.verdict.Reasons) > 0 {
+		if log, err := keeper.KeepLog(); err == nil {
+			s.verdict.Warn("the broker's log: %s", log)
+		}
+	}
+	if err := o.end(s.verdict.TargetHasFailed()); err != nil {
+		s.verdict.Warn("%v", err)
+	}
+}
+
+// parallel is how many scenarios run on the target at a time. A stranger is sent few requests a second. Where sessions are short, many
+// scenarios at a time would use that up and wait for each other while their members' time runs out.
+func (o *opened) parallel() int {
+	const short = 0.5
+	if _, stranger := o.raw.(*wire.Target); stranger && o.Capabilities().Scale < short {
+		return 2
+	}
+	return 8
+}
+
+// estimate is how long the scenarios will take on the target: what they let pass, several at a time.
+func (o *opened) estimate(scenarios []*conformance.Scenario) time.Duration {
+	caps := o.Capabilities()
+	if caps.Virtual {
+		return time.Second
+	}
+	var sum, longest time.Duration
+	for _, sc := range scenarios {
+		if sc.File.Slow != "" {
+			continue // is skipped
+		}
+		d := sc.Estimate(caps)
+		sum += d
+		longest = max(longest, d)
+	}
+	return max(sum/time.Duration(o.parallel()), longest) + time.Second
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/muster-kafka/muster/internal/verdict"
+)
+
+const verifyLong = `Verify judges a group coordinator and gives a verdict.
+
+TARGET is one of
+  impl            the reference coordinator in this process (the default; every judge runs)
+  impl+tcp        the same behind a socket
+  model           the specification itself
+  kfake           franz-go's fake cluster
+  kafka:VERSION   a real Kafka broker, downloaded and started for the run
+  HOST:PORT       anything that is already running
+
+The exit code is 0 where all holds, 1 where a rule is broken, 2 where something could not be judged, 3 where the target or the
+environment gave way, 64 for wrong usage.`
+
+type verifyOptions struct {
+	open                           openOptions
+	json, junit, known, writeKnown string
+	seed                           uint64
+	budget                         time.Duration
+	strict, dryRun                 bool
+}
+
+func verifyCommand() *cobra.Command {
+	var o verifyOptions
+	cmd := &cobra.Command{
+		Use:     "verify [TARGET]",
+		Short:   "Judge a group coordinator",
+		Long:    verifyLong,
+		Example: "  muster verify\n  muster verify kafka:4.3.1 --json verdict.json\n  muster verify 127.0.0.1:9092 --junit muster.xml",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.open.name = "impl"
+			if len(args) == 1 {
+				o.open.name = args[0]
+			}
+			if !cmd.Flags().Changed("seed") {
+				o.seed = rand.Uint64N(1 << 32)
+			}
+			return o.verify(cmd)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.json, "json", "", "write the verdict as JSON to this `file`")
+	flags.StringVar(&o.junit, "junit", "", "write the verdict as JUnit XML to this `file`")
+	flags.Uint64Var(&o.seed, "seed", 0, "seed of the random judges; without it one is drawn and printed")
+	flags.DurationVar(&o.budget, "budget", 20*time.Second, "time for the judges that have no end of their own")
+	flags.BoolVar(&o.strict, "strict", false, "count differences that no client may rely on as failures, except quirks")
+	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
+	flags.StringVar(&o.writeKnown, "write-known", "", "write such a list of this run's failures to this `file`")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "only look at the target and say what would be done")
+	o.open.flags(cmd)
+	return cmd
+}
+
+func (o *verifyOptions) verify(cmd *cobra.Command) error {
+	if o.budget <= 0 {
+		return usage("--budget %v: want more than nothing, as in --budget 30s", o.budget)
+	}
+	var known *verdict.KnownList
+	if o.known != "" {
+		var err error
+		if known, err = verdict.ReadKnown(o.known); err != nil {
+			return usage("--known: %v", err)
+		}
+	}
+	v := verdict.New(version, o.open.name, "", o.seed)
+	outputs := o.outputs(v)
+	if err := writable(outputs); err != nil {
+		return err
+	}
+
+	began := time.Now()
+	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, verdict: v}
+	if err := s.judge(cmd.Context(), o.open, nil, o.dryRun); err != nil {
+		return err
+	}
+	if o.dryRun {
+		return nil
+	}
+	s.progress.done()
+	v.Close(o.strict, known, time.Since(began))
+	told := v.WriteTable(cmd.OutOrStdout())
+	if err := errors.Join(told, writeAll(outputs)); err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
+		if v.Result == verdict.Pass {
+			return &codedError{code: verdict.ExitUnavailable}
+		}
+	}
+	if code := v.Result.ExitCode(); code != verdict.ExitPass {
+		return &codedError{code: code}
+	}
+	return nil
+}
+
+// outputs are the files that were asked for.
+func (o *verifyOptions) outputs(v *verdict.Verdict) []output {
+	var outputs []output
+	for _, f := range []output{{"json", o.json, v.WriteJSON}, {"junit", o.junit, v.WriteJUnit}, {"write-known", o.writeKnown, v.WriteKnown}} {
+		if f.path != "" {
+			outputs = append(outputs, f)
+		}
+	}
+	return outputs
+}

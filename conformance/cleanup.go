@@ -1,0 +1,106 @@
+package conformance
+
+import (
+	"context"
+	"sort"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// cleanUp drops the scenario's connections, lets its members leave and deletes its groups. It returns the groups that are still
+// there, or may be. It works on a context of its own, so that an interrupted run leaves nothing behind either.
+func (r *run) cleanUp() []string {
+	const limit = 3 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 2*limit+4*r.caps.InitialDelay)
+	defer cancel()
+	r.ctx = ctx
+	for _, a := range r.order {
+		a.close()
+	}
+	r.open = nil
+	defer r.probe.close()
+	var names []string
+	for real := range r.names.groups {
+		if real != "" {
+			names = append(names, real)
+		}
+	}
+	if len(names) == 0 || !r.sent {
+		return nil
+	}
+	sort.Strings(names)
+	for end := r.clock.Now().Add(limit + 2*r.caps.InitialDelay); ctx.Err() == nil && r.clock.Now().Before(end); {
+		if _, err := r.probe.idle(ctx, r.tg); err != nil {
+			break // nobody is there any more
+		}
+		r.leaveAll(names)
+		if names = r.deleteAll(names); len(names) == 0 {
+			return nil
+		}
+		if r.caps.Virtual {
+			return names
+		}
+		if r.clock.Sleep(ctx, max(100*time.Millisecond, r.caps.Settle)) != nil {
+			break
+		}
+	}
+	return names
+}
+
+// leaveAll lets every member that was ever named leave, one request each: a version that knows no batches must do.
+func (r *run) leaveAll(groups []string) {
+	for _, g := range groups {
+		for _, a := range r.order {
+			if r.group(a.group) != g {
+				continue
+			}
+			for _, id := range a.ids {
+				msg := kmsg.NewPtrLeaveGroupRequest()
+				msg.Group, msg.MemberID = g, id
+				m := kmsg.NewLeaveGroupRequestMember()
+				m.MemberID = id
+				msg.Members = append(msg.Members, m)
+				r.private("leave", msg)
+			}
+		}
+	}
+}
+
+// deleteAll returns the groups that are not known to be gone.
+func (r *run) deleteAll(groups []string) []string {
+	msg := kmsg.NewPtrDeleteGroupsRequest()
+	msg.Groups = groups
+	resp, ok := r.private("delete", msg).(*kmsg.DeleteGroupsResponse)
+	if !ok {
+		return groups
+	}
+	var left []string
+	for _, g := range resp.Groups {
+		if g.ErrorCode != 0 && errName(g.ErrorCode) != "GROUP_ID_NOT_FOUND" {
+			left = append(left, g.Group)
+		}
+	}
+	return left
+}
+
+// private sends a request of the runner's own and returns its answer, or nil.
+func (r *run) private(verb string, msg kmsg.Request) kmsg.Response {
+	version, err := pick(r.caps, verb, -1)
+	if err != nil {
+		return nil
+	}
+	c, err := r.probe.idle(r.ctx, r.tg)
+	if err != nil {
+		return nil
+	}
+	c.last = c.Send(msg, version)
+	if !r.clock.Await(r.ctx, c.last, time.Second+r.patience/5) {
+		return nil
+	}
+	resp, err := c.last.Answer()
+	if err != nil {
+		return nil
+	}
+	return resp
+}

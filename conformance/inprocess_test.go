@@ -1,0 +1,85 @@
+package conformance_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/script"
+)
+
+// TestInProcess runs every scenario on what needs no Java: the specification as each of several releases, and the reference
+// coordinator in virtual time and over TCP.
+func TestInProcess(t *testing.T) {
+	for _, name := range []string{"model", "model:4.0.2", "model:3.9.2", "model:reference", "impl", "impl+tcp"} {
+		t.Run(name, func(t *testing.T) {
+			tg := opened(t, name)
+			began := time.Now()
+			conformance.RunSuite(t, tg, conformance.Suite{OutDir: t.TempDir()})
+			t.Logf("%s: %s", name, time.Since(began).Round(time.Millisecond))
+		})
+	}
+}
+
+// TestWrongTextFails changes every expected line in turn and holds that specification and reference coordinator both notice: a judge
+// that accepts anything would pass everything.
+func TestWrongTextFails(t *testing.T) {
+	for _, name := range []string{"model", "impl"} {
+		t.Run(name, func(t *testing.T) {
+			tg := opened(t, name)
+			tried := 0
+			for _, s := range scenarios(t) {
+				for i, b := range s.File.Blocks {
+					for v := range b.Variants {
+						if !b.Variants[v].Base() || len(b.Variants) > 1 {
+							continue // another text may be the target's
+						}
+						for l, line := range b.Variants[v].Lines {
+							for _, wrong := range mutations(line.Text) {
+								tried++
+								b.Variants[v].Lines[l] = script.NewExpect(wrong)
+								rep, err := conformance.Suite{Scenarios: []*conformance.Scenario{s}, OutDir: t.TempDir()}.Run(t.Context(), tg, nil)
+								if err != nil {
+									t.Fatal(err)
+								}
+								if res := rep.Results[0]; res.Status != conformance.Fail || res.Failure.Block != i+1 {
+									t.Errorf("%s: %q passes for %q", s.Path, wrong, line.Text)
+								}
+								b.Variants[v].Lines[l] = line
+							}
+						}
+					}
+				}
+			}
+			if tried < 500 {
+				t.Errorf("only %d wrong lines were tried", tried)
+			}
+		})
+	}
+}
+
+// mutations are lines that say something else.
+func mutations(line string) []string {
+	all := []string{
+		strings.Replace(line, "NONE", "UNKNOWN_SERVER_ERROR", 1),
+		strings.Replace(line, "gen=", "gen=1", 1),
+		strings.Replace(line, "leader=A", "leader=B", 1),
+		strings.Replace(line, "members=[A", "members=[", 1),
+		strings.Replace(line, "Stable", "Empty", 1),
+		strings.Replace(line, "t/0=", "t/0=1", 1),
+	}
+	who, text, _ := strings.Cut(line, ": ")
+	if text == "parked" {
+		all = append(all, who+": NONE")
+	} else {
+		all = append(all, who+": parked")
+	}
+	var wrong []string
+	for _, m := range all {
+		if m != line {
+			wrong = append(wrong, m)
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,69 @@
+package conformance_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/muster-kafka/muster/conformance"
+)
+
+// runsOfSometimes is how often the scenarios of entries with status sometimes are run: both outcomes must show.
+const runsOfSometimes = 16
+
+// TestKfake holds kfake against its register, in both directions: what it does not list is new, what it lists must be there.
+func TestKfake(t *testing.T) {
+	reg, ok, err := conformance.Registered("kfake")
+	if err != nil || !ok {
+		t.Fatalf("no register of kfake: %v", err)
+	}
+	tg := opened(t, "kfake")
+	all, err := conformance.Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steady, unsteady []*conformance.Scenario
+	for _, s := range all {
+		sometimes := slices.ContainsFunc(reg.Entries, func(e conformance.Entry) bool {
+			return e.Scenario == s.Name && e.Status == conformance.Sometimes
+		})
+		if !sometimes {
+			steady = append(steady, s)
+			continue
+		}
+		for range runsOfSometimes {
+			unsteady = append(unsteady, s)
+		}
+	}
+	suite := conformance.Suite{Scenarios: slices.Concat(unsteady, steady), Parallel: 48, Hasty: true, OutDir: t.TempDir()}
+	rep, err := suite.Run(t.Context(), tg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := reg.Compare(rep)
+	for _, f := range c.New {
+		t.Errorf("kfake differs and registers/kfake.txt does not say so:\n%s", f)
+	}
+	for _, e := range c.Gone {
+		t.Errorf("registers/kfake.txt:%d lists a difference of %s that is gone, or has another text now", e.Line, e.Scenario)
+	}
+	for _, e := range c.OneSided {
+		t.Errorf("registers/kfake.txt:%d says that %s differs sometimes, but it did in every run", e.Line, e.Scenario)
+	}
+	for _, e := range c.Unknown {
+		t.Errorf("registers/kfake.txt:%d lists a scenario that does not exist: %s", e.Line, e.Scenario)
+	}
+	for _, r := range rep.Results {
+		if r.Status == conformance.Broken {
+			t.Errorf("%s could not be run: %s", r.Scenario, r.Reason)
+		}
+	}
+	if n := len(c.Known); n < len(reg.Entries)-2 {
+		t.Errorf("only %d failures for %d entries", n, len(reg.Entries))
+	}
+	for _, e := range reg.Entries {
+		if len(e.Prose) == 0 || strings.Join(e.Prose, "") == "" {
+			t.Errorf("registers/kfake.txt:%d has no prose", e.Line)
+		}
+	}
+}

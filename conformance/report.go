@@ -1,0 +1,112 @@
+package conformance
+
+import (
+	"sort"
+	"time"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Status is how a scenario ended.
+type Status string
+
+const (
+	Pass   Status = "pass"
+	Fail   Status = "fail"   // the target gave another text than the expected one
+	Skip   Status = "skip"   // the target cannot be asked, Result.Reason says why
+	Broken Status = "broken" // the scenario could not be run to its end: connection refused, context cancelled, more choices than the bound
+)
+
+// Report is what a suite found on one target. Results are in the order of their scenarios' names.
+type Report struct {
+	Target   string
+	Results  []Result
+	Duration time.Duration
+}
+
+// Result is what one scenario found.
+type Result struct {
+	Scenario string   // "join-stable-follower-repeats"
+	Rules    []string // the rules that the scenario cites; the first is the one it is about
+	Status   Status
+	Reason   string // why it was skipped or could not be run
+	Failure  *Failure
+	Unsteady *Failure // of a first try that failed, where a slower second one passed: a busy machine, or a target that is not steady
+	Blocks   int      // blocks that were compared
+	Duration time.Duration
+	Leftover []string // groups that could not be removed afterwards
+}
+
+// Failure is the first block of a scenario whose text differs.
+type Failure struct {
+	Scenario string
+	Block    int // from 1
+	Line     int // of the block's first command in the scenario file
+	Rules    []string
+	Class    string   // "contract", "compat" or "quirk": that of the first rule
+	Expected []string // the text that applies to the target
+	Got      []string
+	Others   []string // conditions of other blocks that the target does match, "[<4.0]"
+	Note     string   // what the texts do not say: the model is free here, no run of the model survives
+	Text     string   // the scenario up to the failing block with both texts, for a person
+	Artefact string   // the file where Text is kept, if it could be written
+}
+
+// Suffers says what a client suffers from the failure, in the words of its first rule.
+func (f *Failure) Suffers() string {
+	if len(f.Rules) == 0 {
+		return ""
+	}
+	id, ok := classic.FindRule(f.Rules[0])
+	if !ok {
+		return ""
+	}
+	return id.Rule().Suffers
+}
+
+// Count returns how many scenarios ended so.
+func (r Report) Count(s Status) int {
+	n := 0
+	for _, res := range r.Results {
+		if res.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Failures returns the failures in the order of the results.
+func (r Report) Failures() []*Failure {
+	var out []*Failure
+	for _, res := range r.Results {
+		if res.Failure != nil {
+			out = append(out, res.Failure)
+		}
+	}
+	return out
+}
+
+// Covered returns the ids of the rules that the scenarios which were run (not skipped, not broken) cite, sorted.
+func (r Report) Covered() []string {
+	seen := map[string]bool{}
+	for _, res := range r.Results {
+		if res.Status != Pass && res.Status != Fail {
+			continue
+		}
+		for _, id := range res.Rules {
+			seen[id] = true
+		}
+	}
+	ids := make([]string, 0, len(seen))
+	for id := range seen {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return ids
+}
+
+// Observer sees a suite at work. Its methods are called from several goroutines, one call at a time.
+type Observer interface {
+	Started(scenario string)
+	Done(Result)
+}

@@ -1,0 +1,289 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// run is one execution of a scenario on a target.
+type run struct {
+	ctx      context.Context
+	tg       target.Target
+	caps     target.Capabilities
+	clock    target.Clock
+	patience time.Duration // how long an answer that the text promises is waited for on a network
+	quiet    time.Duration // how long nothing must come before a request counts as parked
+
+	recording bool // there is no expected text yet
+	sent      bool // something was sent, so that there may be something to remove
+
+	base     string // real name of the scenario's group
+	names    *names
+	actors   map[string]*actor
+	order    []*actor
+	probe    *actor // for the runner's own DescribeGroups
+	set      settings
+	open     []*request // sent, not answered, oldest first
+	roles    *roleCall  // waiting for a leader
+	activity time.Time  // last sending or answer of a scenario's request, on the target's clock
+
+	// The block at work.
+	block    *script.Block
+	expected []*script.Variant // the texts that the target may give; empty while recording
+	lines    []*line
+	command  int
+}
+
+// settings are what the verb group sets.
+type settings struct {
+	session, rebalance string
+	typ                string
+	versions           map[string]int16
+}
+
+// request is one request of a scenario.
+type request struct {
+	verb   string
+	actor  *actor // nil for those of nobody
+	member string // the member id that it carries
+	group  string // scenario name of its group
+	call   *target.Call
+	parks  bool // the coordinator may hold it
+
+	render func(kmsg.Response) string
+	absorb func(kmsg.Response) // what the actor remembers of the answer
+	taken  bool                // absorbed
+	hidden bool                // has no line: the runner's own, or a part of form
+	line   *line               // its line, while its own block runs
+}
+
+// line is one line of a block's text: a request's, or a verb's own.
+type line struct {
+	command int
+	req     *request
+	label   string // who, for a line without request: "form", "list"
+	text    string
+}
+
+func newRun(ctx context.Context, tg target.Target, base string) *run {
+	caps := tg.Capabilities()
+	caps.Scale = scale(caps)
+	r := &run{
+		ctx: ctx, tg: tg, caps: caps, clock: tg.Clock(), base: base, names: newNames(), actors: map[string]*actor{},
+		patience: 3*time.Second + 4*caps.Slack,
+		quiet:    caps.Settle,
+		set:      settings{session: "60s", rebalance: "60s", typ: "consumer", versions: map[string]int16{}},
+	}
+	r.probe = &actor{name: "muster"}
+	r.names.groups[base] = mainGroup
+	r.activity = r.clock.Now()
+	return r
+}
+
+// scale is by how much scenario time is multiplied on the target: as the target says, but on a network not by so little that
+// settling, which happens in most blocks, takes more than a quarter of a second of scenario time.
+func scale(caps target.Capabilities) float64 {
+	if caps.Virtual {
+		return 1
+	}
+	return max(caps.Scale, min(1, caps.Settle.Seconds()/0.25))
+}
+
+// exec runs one block and returns its text.
+func (r *run) exec(b *script.Block, expected []*script.Variant) ([]string, error) {
+	r.block, r.expected, r.lines = b, expected, nil
+	for i := range b.Commands {
+		c := &b.Commands[i]
+		r.command = i
+		if err := verbs[c.Verb].run(r, c); err != nil {
+			var skip *skipError
+			if errors.As(err, &skip) || errors.Is(err, errBroken) || r.ctx.Err() != nil {
+				return nil, err
+			}
+			r.say(c.Verb, "cannot: "+err.Error())
+		}
+	}
+	if err := r.finish(); err != nil {
+		return nil, err
+	}
+	return r.text(), nil
+}
+
+// errBroken marks errors that say nothing about the coordinator: it could not be reached at all.
+var errBroken = errors.New("the target cannot be reached")
+
+// actor returns the actor of that name, or of that role.
+func (r *run) actor(name string) *actor {
+	if real, ok := r.names.actors[name]; ok {
+		name = real
+	}
+	a, ok := r.actors[name]
+	if !ok {
+		a = &actor{name: name, gen: -1, group: mainGroup, asks: map[string]string{}}
+		r.actors[name] = a
+		r.order = append(r.order, a)
+	}
+	return a
+}
+
+// mainGroup is what scenarios call the group they are about.
+const mainGroup = "group"
+
+// group returns the real name of a group by the name that scenarios give it; "none" is the empty group id.
+func (r *run) group(name string) string {
+	real := r.base
+	switch name {
+	case "none":
+		return ""
+	case mainGroup:
+	default:
+		real += "-" + name
+	}
+	r.names.groups[real] = name
+	return real
+}
+
+// say adds a line that belongs to no single request.
+func (r *run) say(label, text string) {
+	r.lines = append(r.lines, &line{command: r.command, label: label, text: text})
+}
+
+// send sends a request, waits until the target has taken it and adds its line.
+func (r *run) send(req *request, msg kmsg.Request, asked int16) error {
+	if err := r.post(req, msg, asked); err != nil {
+		return err
+	}
+	return r.taken(req)
+}
+
+// post sends a request and adds its line.
+func (r *run) post(req *request, msg kmsg.Request, asked int16) error {
+	if err := r.transmit(req, msg, asked); err != nil {
+		return err
+	}
+	l := &line{command: r.command, req: req}
+	req.line = l
+	r.lines = append(r.lines, l)
+	return nil
+}
+
+// transmit sends a request without a line.
+func (r *run) transmit(req *request, msg kmsg.Request, asked int16) error {
+	if asked < 0 {
+		if v, ok := r.set.versions[req.verb]; ok {
+			asked = v
+		}
+	}
+	version, err := pick(r.caps, req.verb, asked)
+	if err != nil {
+		return err
+	}
+	msg.SetVersion(version)
+	from := req.actor
+	if from == nil {
+		from = r.probe
+	}
+	c, err := from.idle(r.ctx, r.tg)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	r.activity = r.clock.Now()
+	r.sent = true
+	req.call = c.Send(msg, version)
+	c.last = req.call
+	r.open = append(r.open, req)
+	return nil
+}
+
+// absorb lets the actors remember the answers that have come, in the order of sending.
+func (r *run) absorb() {
+	kept := r.open[:0]
+	for _, req := range r.open {
+		if !req.call.Ended() {
+			kept = append(kept, req)
+			continue
+		}
+		if at := req.call.Finished(); at.After(r.activity) && req.actor != nil {
+			r.activity = at
+		}
+		if resp, err := req.call.Answer(); err == nil && req.absorb != nil {
+			req.absorb(resp)
+		}
+		if req.line == nil && !req.hidden {
+			r.lines = append(r.lines, &line{command: late, req: req})
+		}
+		req.taken = true
+	}
+	r.open = kept
+}
+
+// late is the command number of lines that belong to requests of earlier blocks.
+const late = 1 << 30
+
+// label is how a line begins.
+func (r *run) label(l *line) string {
+	if l.req == nil {
+		return l.label
+	}
+	who := l.req.verb
+	if l.req.actor != nil {
+		who = r.names.actor(l.req.actor.name)
+	} else if who == "commit" || who == "fetch" || who == "leave" {
+		who = "-"
+	}
+	if l.command == late {
+		if l.req.actor != nil {
+			who += "(" + l.req.verb + ")"
+		}
+	}
+	return who
+}
+
+func (r *run) render(l *line) string {
+	if l.req == nil {
+		return l.text
+	}
+	if !l.req.taken {
+		return "parked"
+	}
+	resp, err := l.req.call.Answer()
+	switch {
+	case errors.Is(err, target.ErrClosed):
+		return "CONNECTION_CLOSED"
+	case err != nil:
+		return "NO_READABLE_ANSWER"
+	default:
+		return l.req.render(resp)
+	}
+}
+
+func errName(code int16) string {
+	if code == 0 {
+		return "NONE"
+	}
+	err := kerr.TypedErrorForCode(code)
+	if err == nil || err.Code != code {
+		return fmt.Sprintf("ERROR_%d", code)
+	}
+	return err.Message
+}
+
+// more joins the parts of a line that are not empty.
+func more(parts ...string) string {
+	kept := parts[:0]
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, " ")
+}

@@ -1,0 +1,169 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// Suite says what to run and how. The zero Suite runs every scenario that comes with Muster.
+type Suite struct {
+	Scenarios []*Scenario   // nil: those that come with Muster
+	Parallel  int           // scenarios at a time on a network, 16 if 0; virtual targets run one at a time
+	Slow      bool          // also run what waits for timers that cannot be scaled
+	Hasty     bool          // a failure after time has passed counts at once, without a second, slower try
+	OutDir    string        // where failures are kept, "muster-out" if empty
+	Timeout   time.Duration // of one scenario, beyond the time that it lets pass; a minute if 0
+}
+
+// Run judges the target. It returns early, with what it has, if the context ends; the scenarios that were not run are Broken then.
+func (s Suite) Run(ctx context.Context, tg target.Target, obs Observer) (Report, error) {
+	list := s.Scenarios
+	if list == nil {
+		var err error
+		if list, err = Scenarios(); err != nil {
+			return Report{}, err
+		}
+	}
+	rep := Report{Target: tg.Name(), Results: make([]Result, len(list))}
+	began := time.Now()
+	s.Scenarios = list
+	var mu sync.Mutex
+	notify := func(f func()) {
+		if obs != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			f()
+		}
+	}
+	s.run(ctx, tg, func(i int) {
+		notify(func() { obs.Started(list[i].Name) })
+	}, func(i int, r Result) {
+		rep.Results[i] = r
+		notify(func() { obs.Done(r) })
+	})
+	rep.Duration = time.Since(began)
+	return rep, nil
+}
+
+// run runs all scenarios, several at a time where the target allows it.
+func (s Suite) run(ctx context.Context, tg target.Target, started func(int), done func(int, Result)) {
+	caps := tg.Capabilities()
+	parallel := s.Parallel
+	if parallel <= 0 {
+		parallel = 16
+	}
+	if caps.Virtual {
+		parallel = 1
+	}
+	slots := make(chan struct{}, parallel)
+	groups := newBudget(caps.MaxGroups)
+	var wg sync.WaitGroup
+	for _, i := range s.order(caps) {
+		sc := s.Scenarios[i]
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			started(i)
+			done(i, s.one(ctx, tg, sc, groups))
+		})
+	}
+	wg.Wait()
+}
+
+// order begins with the scenarios that let most time pass, so that they do not come last alone.
+func (s Suite) order(caps target.Capabilities) []int {
+	order := make([]int, len(s.Scenarios))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(s.Scenarios[b].Estimate(caps), s.Scenarios[a].Estimate(caps))
+	})
+	return order
+}
+
+// budget bounds how many groups exist at a time.
+type budget struct {
+	sem *semaphore.Weighted
+	max int64
+}
+
+func newBudget(limit int) *budget {
+	if limit <= 0 {
+		return nil
+	}
+	return &budget{semaphore.NewWeighted(int64(limit)), int64(limit)}
+}
+
+func (b *budget) take(ctx context.Context, n int) (func(), error) {
+	if b == nil {
+		return func() {}, nil
+	}
+	if int64(n) > b.max {
+		return nil, skipf("needs %d groups at a time, the target allows %d", n, b.max)
+	}
+	if err := b.sem.Acquire(ctx, int64(n)); err != nil {
+		return nil, err
+	}
+	return func() { b.sem.Release(int64(n)) }, nil
+}
+
+// serial makes group names unique within a process.
+var serial atomic.Int64
+
+// one runs one scenario. A panic of an in-process target is a failure of that scenario, not the end of the run.
+func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *budget) (res Result) {
+	began := time.Now()
+	caps := tg.Capabilities()
+	defer func() {
+		if p := recover(); p != nil {
+			res = Result{Scenario: sc.Name, Rules: sc.File.Rules, Status: Broken, Reason: fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+		}
+		res.Duration = time.Since(began)
+		if res.Failure != nil {
+			dir := s.OutDir
+			if dir == "" {
+				dir = "muster-out"
+			}
+			res.Failure.save(dir, tg.Name())
+		}
+	}()
+	res = Result{Scenario: sc.Name, Rules: sc.File.Rules}
+	if reason := sc.skip(caps, s.Slow); reason != "" {
+		res.Status, res.Reason = Skip, reason
+		return res
+	}
+	if err := ctx.Err(); err != nil {
+		res.Status, res.Reason = Broken, "the run ended before it"
+		return res
+	}
+	free, err := groups.take(ctx, sc.groups())
+	if err != nil {
+		return res.ended(ctx, err)
+	}
+	defer free()
+	limit := s.Timeout
+	if limit <= 0 {
+		limit = time.Minute
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit+5*sc.Estimate(caps))
+	defer cancel()
+	if ch, ok := tg.(Chooser); ok {
+		return sc.accept(ctx, ch)
+	}
+	return sc.judge(ctx, tg, s.Hasty, func() string { return freshGroup(caps, sc) })
+}
+
+func freshGroup(caps target.Capabilities, sc *Scenario) string {
+	return fmt.Sprintf("%s%s-%d", caps.Prefix, sc.Name, serial.Add(1))
+}

@@ -1,0 +1,66 @@
+// Package embedded offers the reference coordinator (impl) to judges: in process on virtual time (New), over TCP (NewTCP), and step by
+// step (NewMachine).
+//
+// Its release is "reference": it is judged by what Kafka 4.4.0 answers, with each accident of that release replaced by what the protocol
+// demands (see package impl/core). Where a scenario has a block for the contract beside what Kafka answers, the reference matches
+// that one.
+package embedded
+
+import (
+	"time"
+
+	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/server"
+)
+
+// Release is how the reference coordinator is judged.
+const Release = "reference"
+
+// Options are the settings of the embedded coordinator. The zero value is good.
+type Options struct {
+	// Seed is what choices and member ids are drawn from, on virtual time: the same seed and calls give the same answers.
+	Seed uint64
+
+	// InitialDelay is group.initial.rebalance.delay.ms, 0 by default.
+	InitialDelay time.Duration
+
+	// Report is told of whatever goes wrong inside; by default nobody is.
+	Report func(error)
+}
+
+// The settings of the brokers that the harness starts itself: sessions may be short, so that scenarios can be scaled down.
+const (
+	minSession = 10 * time.Millisecond
+	maxSession = 30 * time.Minute
+	partitions = 3 // of topic "t"
+	topicName  = "t"
+)
+
+func (o Options) settings() core.Settings {
+	return core.Settings{
+		MinSessionTimeout: minSession, MaxSessionTimeout: maxSession, InitialRebalanceDelay: o.InitialDelay,
+		Node:   core.Node{ID: 1, Host: "127.0.0.1", Port: 9092},
+		Report: o.Report,
+	}
+}
+
+func (o Options) profile() string {
+	if o.InitialDelay > 0 {
+		return "delay"
+	}
+	return "default"
+}
+
+func topics() map[string]int32 { return map[string]int32{topicName: partitions} }
+
+func capabilities(o Options) target.Capabilities {
+	c := target.Capabilities{
+		Release: Release, Profile: o.profile(), MinSession: minSession, MaxSession: maxSession, InitialDelay: o.InitialDelay,
+		Versions: map[int16]target.VersionRange{}, Topics: map[string]string{topicName: topicName},
+	}
+	for key, r := range server.Versions() {
+		c.Versions[int16(key)] = target.VersionRange{Min: r.Min, Max: r.Max}
+	}
+	return c
+}

@@ -1,0 +1,108 @@
+package embedded
+
+import (
+	"time"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/sim"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Machine is the reference coordinator driven step by step. It implements checker.Machine.
+type Machine struct {
+	sim      *sim.Sim
+	fail     bool
+	reported []error
+}
+
+var _ checker.Machine = (*Machine)(nil)
+
+// NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topic "t" exist.
+func NewMachine(seed uint64) *Machine {
+	m := &Machine{}
+	settings := Options{Report: func(err error) { m.reported = append(m.reported, err) }}.settings()
+	settings.TopicExists = func(topic string, partition int32) bool {
+		return topic == topicName && partition >= 0 && partition < partitions
+	}
+	m.sim = sim.New(seed, settings)
+	return m
+}
+
+// Reported is what has gone wrong inside: a *core.InconsistencyError is a fault of the coordinator, a *core.WriteError the end of a
+// write that FailWrites made fail.
+func (m *Machine) Reported() []error { return m.reported }
+
+func (m *Machine) Now() time.Time { return m.sim.Now() }
+
+func (m *Machine) Request(r checker.Request) {
+	m.step(func() {
+		m.sim.Step(core.Request{
+			Ticket: core.Ticket(r.Ticket), Message: r.Message, Version: r.Version, ClientID: r.ClientID, ClientHost: "/127.0.0.1",
+		})
+	})
+}
+
+func (m *Machine) Timers() []checker.Timer {
+	armed := m.sim.Timers()
+	timers := make([]checker.Timer, 0, len(armed))
+	for _, a := range armed {
+		timers = append(timers, checker.Timer{Group: a.Timer.Group, Kind: timerKinds[a.Timer.Kind], Member: a.Timer.Member, Deadline: a.Deadline})
+	}
+	return timers
+}
+
+func (m *Machine) Fire(t checker.Timer) {
+	m.step(func() {
+		for _, a := range m.sim.Timers() {
+			if a.Timer.Group == t.Group && timerKinds[a.Timer.Kind] == t.Kind && a.Timer.Member == t.Member {
+				m.sim.Fire(a.Timer)
+				return
+			}
+		}
+	})
+}
+
+func (m *Machine) Advance(d time.Duration) { m.sim.Advance(d) }
+
+func (m *Machine) FailWrites(fail bool) { m.fail = fail }
+
+// step makes the writes of one step fail if that has been asked for, as a log does that has lost its replicas.
+func (m *Machine) step(do func()) {
+	if m.fail {
+		m.sim.FailWrites(core.NotEnoughReplicas)
+	}
+	do()
+	m.sim.FailWrites(core.None)
+	m.fail = false
+}
+
+func (m *Machine) Drain() checker.Effects {
+	out := m.sim.Drain()
+	var e checker.Effects
+	for _, a := range out.Answers {
+		e.Answers = append(e.Answers, checker.Answer{Ticket: checker.Ticket(a.Ticket), Message: a.Message})
+	}
+	for _, r := range out.Rejects {
+		e.Dropped = append(e.Dropped, checker.Ticket(r.Ticket))
+	}
+	for _, w := range out.Appends {
+		for i, r := range w.Records {
+			if i > 0 && r.Kind == w.Records[i-1].Kind {
+				continue // the offsets of a request are one record here
+			}
+			e.Records = append(e.Records, checker.Record{Group: r.Group, Kind: recordKinds[r.Kind]})
+		}
+	}
+	return e
+}
+
+var timerKinds = map[core.TimerKind]classic.TimerKind{
+	core.SessionTimer: classic.SessionTimer, core.NewMemberTimer: classic.SessionTimer, core.PendingTimer: classic.SessionTimer,
+	core.JoinTimer: classic.GroupJoinTimer, core.SyncTimer: classic.GroupSyncTimer,
+}
+
+var recordKinds = map[core.RecordKind]classic.RecordKind{
+	core.GroupRecord: classic.GroupRecord, core.GroupTombstone: classic.GroupTombstone,
+	core.OffsetRecord: classic.OffsetRecords, core.OffsetTombstone: classic.OffsetTombstones,
+}

@@ -1,0 +1,88 @@
+// Package kafka is the target kafka:VERSION: a real Apache Kafka of that release, started for the run and stopped after it.
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/muster-kafka/muster/conformance/targets/wire"
+	"github.com/muster-kafka/muster/internal/kafka"
+)
+
+// DefaultProfile is the broker profile of most scenarios: groups that are quick to test, all else as Kafka has it.
+const DefaultProfile = "default"
+
+// profiles are named sets of broker settings on top of kafka.DefaultSettings.
+var profiles = map[string]map[string]string{
+	DefaultProfile: {},
+}
+
+// Options are all optional.
+type Options struct {
+	// Settings are broker settings on top of the profile's.
+	Settings map[string]string
+
+	// Progress is told what is being waited for; may be nil.
+	Progress func(string)
+}
+
+// Target is a broker of ours, spoken to over TCP.
+type Target struct {
+	*wire.Target
+	broker *kafka.Broker
+}
+
+// Open starts a broker of the release with the settings of the profile ("" is the default one). Errors are those of package
+// internal/kafka where the broker does not start.
+func Open(ctx context.Context, version, profile string, opts Options) (*Target, error) {
+	if profile == "" {
+		profile = DefaultProfile
+	}
+	settings, ok := profiles[profile]
+	if !ok {
+		return nil, fmt.Errorf("no broker profile %q; there are: %s", profile, strings.Join(slices.Sorted(maps.Keys(profiles)), ", "))
+	}
+	settings = maps.Clone(settings)
+	maps.Copy(settings, opts.Settings)
+	b, err := kafka.Start(ctx, kafka.Options{Version: version, Settings: settings, Progress: opts.Progress})
+	if err != nil {
+		return nil, err
+	}
+	w, err := wire.Open(ctx, wire.Options{
+		Addr:    b.Addr,
+		Name:    "kafka:" + version,
+		Own:     true,
+		Release: version,
+		Profile: profile,
+	})
+	if err != nil {
+		if log, kerr := b.KeepLog(); kerr == nil {
+			err = fmt.Errorf("%w\nthe broker's log: %s", err, log)
+		}
+		return nil, errors.Join(err, stop(b))
+	}
+	return &Target{Target: w, broker: b}, nil
+}
+
+// Broker is the process behind the target, for its pid, its log, and crashes.
+func (t *Target) Broker() *kafka.Broker { return t.broker }
+
+// KeepLog makes the broker's log outlive Close and returns where it is: for runs that fail.
+func (t *Target) KeepLog() (string, error) { return t.broker.KeepLog() }
+
+// Close stops the broker and removes all that it left, but for a log that was kept.
+func (t *Target) Close() error {
+	t.Abandon()
+	return stop(t.broker)
+}
+
+func stop(b *kafka.Broker) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return b.Stop(ctx)
+}

@@ -1,0 +1,204 @@
+// Package model is the specification as a target: a coordinator on virtual time that does what model/classic says, and asks whenever
+// the specification leaves a choice. With every answer tried, it accepts exactly the texts that the specification allows.
+package model
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Session bounds of the harness's own brokers, and the one topic that scenarios have.
+const (
+	minSession = 10 * time.Millisecond
+	maxSession = 30 * time.Minute
+	topic      = "t"
+	partitions = 2
+)
+
+// Options say which coordinator the model is.
+type Options struct {
+	// Name is the target's name: "model" is Kafka 4.3.1, "model:3.9.2" that release, "model:reference" the contract with every
+	// quirk replaced. Empty is "model".
+	Name string
+
+	// Broken lists rules that the model violates on purpose.
+	Broken []classic.RuleID
+}
+
+// Target is the model as a target.
+type Target struct {
+	name    string
+	caps    target.Capabilities
+	config  observe.Config
+	version map[int16]target.VersionRange
+
+	mu      sync.Mutex
+	closed  bool
+	machine *observe.Machine
+	tickets checker.Ticket
+	open    map[checker.Ticket]*sent
+	conns   map[*conn]bool
+}
+
+// sent is a call that the coordinator has taken up.
+type sent struct {
+	conn *conn
+	call *target.Call
+}
+
+// New opens the target. choose returns a number in [0, n); nil always takes the first choice.
+func New(o Options, choose func(n int) int) (*Target, error) {
+	name := o.Name
+	if name == "" {
+		name = "model"
+	}
+	base, which, given := strings.Cut(name, ":")
+	if base != "model" || given && which == "" {
+		return nil, fmt.Errorf("the model is called model, model:RELEASE (model:3.9.2) or model:reference, not %q", name)
+	}
+	reference := which == "reference"
+	switch {
+	case !given:
+		which = Default
+	case reference:
+		which = Reference
+	}
+	r, err := parseRelease(which)
+	if err != nil {
+		return nil, fmt.Errorf("target %s: %w", name, err)
+	}
+	t := &Target{name: name, version: r.versions()}
+	t.config = observe.Config{
+		Profile: r.profile(), Broken: o.Broken, MinSession: minSession, MaxSession: maxSession,
+		Topics: func(name string, p int32) bool { return name == topic && 0 <= p && p < partitions },
+	}
+	judged := which
+	if reference {
+		t.config.Profile, judged = classic.Reference, "reference"
+	}
+	t.caps = target.Capabilities{
+		Release: judged, Profile: "default", Virtual: true, Scale: 1,
+		MinSession: minSession, MaxSession: maxSession, Versions: t.version, Topics: map[string]string{topic: topic},
+	}
+	t.Reset(choose)
+	return t, nil
+}
+
+// Reset forgets every group, connection and call, puts the clock back to its beginning, and asks choose from now on.
+func (t *Target) Reset(choose func(n int) int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dropAll()
+	t.machine = observe.NewMachine(observe.NewWorld(t.config), choose)
+}
+
+// dropAll closes all connections.
+func (t *Target) dropAll() {
+	for c := range t.conns {
+		c.close()
+	}
+	t.conns, t.open = map[*conn]bool{}, map[checker.Ticket]*sent{}
+}
+
+// Name is "model" or "model:RELEASE".
+func (t *Target) Name() string { return t.name }
+
+// Capabilities say that time is virtual.
+func (t *Target) Capabilities() target.Capabilities { return t.caps }
+
+// Clock is the virtual time.
+func (t *Target) Clock() target.Clock { return (*clock)(t) }
+
+// Close ends all calls.
+func (t *Target) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	t.dropAll()
+	return nil
+}
+
+// settle hands out what has come out of the machine, and fires what is due at this instant, until nothing more happens.
+func (t *Target) settle() {
+	for {
+		t.deliver()
+		ts := t.machine.Timers()
+		if len(ts) == 0 || ts[0].Deadline.After(t.machine.Now()) {
+			return
+		}
+		t.machine.Fire(ts[0])
+	}
+}
+
+// deliver ends calls, and takes up what waits behind them on their connections.
+func (t *Target) deliver() {
+	for {
+		effects := t.machine.Drain()
+		if len(effects.Answers) == 0 {
+			return
+		}
+		for _, a := range effects.Answers {
+			s, ok := t.open[a.Ticket]
+			if !ok {
+				continue // its connection is gone
+			}
+			delete(t.open, a.Ticket)
+			resp, err := reread(a.Message)
+			s.call.Finish(resp, err, t.machine.Now())
+			s.conn.next()
+		}
+	}
+}
+
+// reread passes an answer through its encoding, so that it has the fields of its version and no others.
+func reread(m kmsg.Response) (kmsg.Response, error) {
+	fresh := kmsg.ResponseForKey(m.Key())
+	fresh.SetVersion(m.GetVersion())
+	if err := fresh.ReadFrom(m.AppendTo(nil)); err != nil {
+		return nil, fmt.Errorf("the model's answer to %s version %d does not encode: %w", kmsg.NameForKey(m.Key()), m.GetVersion(), err)
+	}
+	return fresh, nil
+}
+
+// clock is the target's virtual time.
+type clock Target
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.machine.Now()
+}
+
+func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
+	t := (*Target)(c)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	end := t.machine.Now().Add(d)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		ts := t.machine.Timers()
+		if len(ts) == 0 || ts[0].Deadline.After(end) {
+			break
+		}
+		t.machine.Fire(ts[0])
+		t.deliver()
+	}
+	t.machine.Advance(end.Sub(t.machine.Now()))
+	return nil
+}
+
+func (c *clock) Await(_ context.Context, call *target.Call, _ time.Duration) bool {
+	return call.Ended()
+}

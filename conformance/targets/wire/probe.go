@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// needed are the APIs without which there is nothing to judge.
+var needed = []kmsg.Key{kmsg.FindCoordinator, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.Heartbeat, kmsg.LeaveGroup}
+
+// probe finds out what is at the address: whether it is Kafka, what it offers, how it is set and how far away it is.
+func (t *Target) probe(ctx context.Context) error {
+	c := control{target: t}
+	defer c.close()
+	t.table = &table{brokers: map[int32]string{}, groups: map[string]int32{}}
+	if err := t.probeVersions(ctx, &c); err != nil {
+		return err
+	}
+	if err := t.probeBrokers(ctx, &c); err != nil {
+		return err
+	}
+	if err := t.openAdmin(); err != nil {
+		return err
+	}
+	node, err := c.findCoordinator(ctx, t.caps.Prefix+"probe")
+	if err != nil {
+		return authError("FindCoordinator", err)
+	}
+	if err := t.probeRoundTrip(ctx, &c); err != nil {
+		return err
+	}
+	if err := t.probeSettings(ctx, node); err != nil {
+		return err
+	}
+	t.setTimes()
+	return nil
+}
+
+// setTimes derives how scenarios are timed there; see the package's comment.
+func (t *Target) setTimes() {
+	const conventionalMin = 6 * time.Second
+	t.caps.Scale = max(1.0/20, t.caps.MinSession.Seconds()/conventionalMin.Seconds())
+	t.caps.Settle = min(80*time.Millisecond+4*t.found.RoundTrip, time.Second)
+	t.caps.Slack = 250*time.Millisecond + 2*t.found.RoundTrip
+	if !t.opts.Own {
+		t.caps.MaxGroups = t.opts.MaxGroups
+		if t.caps.MaxGroups <= 0 {
+			t.caps.MaxGroups = defaultMaxGroups
+		}
+	}
+}
+
+func (t *Target) probeVersions(ctx context.Context, c *control) error {
+	resp, err := c.ask(ctx, kmsg.NewPtrApiVersionsRequest(), 0)
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrAuth):
+		return err
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Errorf("%w: it accepts connections, but has not answered ApiVersions within %v", ErrUnreachable, t.opts.Timeout)
+	case errors.Is(err, target.ErrClosed):
+		return fmt.Errorf("%w: it did not answer ApiVersions (%w); if it wants TLS or SASL, give its client.properties with --config", ErrNotKafka, err)
+	case errors.Is(err, ErrNotKafka):
+		return fmt.Errorf("%w: %w", ErrNotKafka, err)
+	default:
+		return err
+	}
+	r := resp.(*kmsg.ApiVersionsResponse)
+	if err := kerr.ErrorForCode(r.ErrorCode); err != nil {
+		return fmt.Errorf("%w: ApiVersions answers %w", ErrNotKafka, err)
+	}
+	t.caps.Versions = map[int16]target.VersionRange{}
+	for _, k := range r.ApiKeys {
+		req := kmsg.RequestForKey(k.ApiKey)
+		if req == nil || k.MinVersion > req.MaxVersion() {
+			continue
+		}
+		// Versions that are newer than this build of muster cannot be written, so they are not offered to judges.
+		t.caps.Versions[k.ApiKey] = target.VersionRange{Min: k.MinVersion, Max: min(k.MaxVersion, req.MaxVersion())}
+	}
+	var missing []string
+	for _, k := range needed {
+		if _, ok := t.caps.Versions[k.Int16()]; !ok {
+			missing = append(missing, k.Name())
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: ApiVersions of %s does not list %s", ErrNoGroupAPIs, t.opts.Addr, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// probeBrokers learns the cluster's brokers; a target without Metadata is taken for a single one.
+func (t *Target) probeBrokers(ctx context.Context, c *control) error {
+	meta := kmsg.NewPtrMetadataRequest()
+	meta.Topics = []kmsg.MetadataRequestTopic{}
+	if _, ok := t.caps.Versions[meta.Key()]; !ok {
+		return nil
+	}
+	resp, err := c.ask(ctx, meta, t.pick(meta, 12))
+	if err != nil {
+		return authError("Metadata", err)
+	}
+	r := resp.(*kmsg.MetadataResponse)
+	for _, b := range r.Brokers {
+		t.table.brokers[b.NodeID] = net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))
+	}
+	t.found.Brokers = len(r.Brokers)
+	if r.ClusterID != nil {
+		t.found.ClusterID = *r.ClusterID
+	}
+	return nil
+}
+
+// probeRoundTrip takes the median time of a few answers that need no work.
+func (t *Target) probeRoundTrip(ctx context.Context, c *control) error {
+	var took []time.Duration
+	for range 5 {
+		start := time.Now()
+		if _, err := c.ask(ctx, kmsg.NewPtrApiVersionsRequest(), 0); err != nil {
+			return err
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	t.found.RoundTrip = took[len(took)/2]
+	return nil
+}
+
+// openAdmin makes the client for topics, settings and clean-up. All brokers of a single-node cluster are at the address given.
+func (t *Target) openAdmin() error {
+	admin, err := newAdmin(t.dialer, !t.table.many())
+	if err != nil {
+		return err
+	}
+	t.admin = admin
+	return nil
+}
+
+func newAdmin(d dialer, single bool) (*kgo.Client, error) {
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(d.addr),
+		kgo.ClientID("muster"),
+		kgo.Dialer(func(ctx context.Context, _, addr string) (net.Conn, error) {
+			if single {
+				addr = ""
+			}
+			return d.netDial(ctx, addr)
+		}),
+		kgo.RequestRetries(3),
+		kgo.RetryTimeout(d.timeout),
+		kgo.RequestTimeoutOverhead(d.timeout),
+		kgo.DisableClientMetrics(),
+	}
+	if d.sasl != nil {
+		opts = append(opts, kgo.SASL(d.sasl))
+	}
+	return kgo.NewClient(opts...)
+}
+
+// authError marks refusals for lack of rights, and connections that are closed on the first real request, as brokers do that
+// want SASL.
+func authError(api string, err error) error {
+	var record tls.RecordHeaderError
+	switch {
+	case errors.Is(err, kerr.ClusterAuthorizationFailed), errors.Is(err, kerr.GroupAuthorizationFailed), errors.Is(err, kerr.TopicAuthorizationFailed),
+		errors.Is(err, kerr.SaslAuthenticationFailed), errors.As(err, &record):
+		return fmt.Errorf("%w (%s answers %w)", ErrAuth, api, err)
+	case errors.Is(err, target.ErrClosed):
+		return fmt.Errorf("%w (it closed the connection on %s: %w)", ErrAuth, api, err)
+	}
+	return fmt.Errorf("%s: %w", api, err)
+}

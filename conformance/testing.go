@@ -1,0 +1,68 @@
+package conformance
+
+import (
+	"context"
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// Run judges the target in a go test: a subtest for each scenario that comes with Muster. On a network several run at a time.
+func Run(t *testing.T, tg target.Target) {
+	t.Helper()
+	RunSuite(t, tg, Suite{})
+}
+
+// RunSuite is Run with other scenarios or settings.
+func RunSuite(t *testing.T, tg target.Target, s Suite) {
+	t.Helper()
+	if s.Scenarios == nil {
+		all, err := Scenarios()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Scenarios = all
+	}
+	if s.OutDir == "" {
+		s.OutDir = "muster-out"
+	}
+	results := s.ahead(t.Context(), tg)
+	for i, sc := range s.Scenarios {
+		t.Run(sc.Name, func(t *testing.T) {
+			res := results(i)
+			for _, g := range res.Leftover {
+				t.Errorf("group %s could not be removed", g)
+			}
+			if res.Unsteady != nil {
+				t.Logf("failed at first and passed when time went by more slowly; the machine is busy, or the target not steady:\n%s", res.Unsteady)
+			}
+			switch res.Status {
+			case Skip:
+				t.Skip(res.Reason)
+			case Broken:
+				t.Fatal(res.Reason)
+			case Fail:
+				t.Error(res.Failure)
+			}
+		})
+	}
+}
+
+// ahead starts all scenarios in the background and returns a function that waits for a result. If the test was asked for single
+// subtests (-run Name/scenario), each runs when it is asked for.
+func (s Suite) ahead(ctx context.Context, tg target.Target) func(int) Result {
+	groups := newBudget(tg.Capabilities().MaxGroups)
+	if f := flag.Lookup("test.run"); f != nil && strings.Contains(f.Value.String(), "/") {
+		return func(i int) Result { return s.one(ctx, tg, s.Scenarios[i], groups) }
+	}
+	results := make([]chan Result, len(s.Scenarios))
+	for i := range results {
+		results[i] = make(chan Result, 1)
+	}
+	go func() {
+		s.run(ctx, tg, func(int) {}, func(i int, r Result) { results[i] <- r })
+	}()
+	return func(i int) Result { return <-results[i] }
+}

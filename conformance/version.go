@@ -1,0 +1,61 @@
+package conformance
+
+import (
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// api is a request type of the spine: how scenarios call it and the newest version that they speak. Later versions of OffsetCommit
+// and OffsetFetch name topics by id.
+type api struct {
+	verb string
+	key  kmsg.Key
+	pin  int16 // newest version by default
+	max  int16 // newest version that v=N may ask for
+}
+
+var apis = map[string]api{
+	"join":             {"join", kmsg.JoinGroup, 9, 9},
+	"sync":             {"sync", kmsg.SyncGroup, 5, 5},
+	"heartbeat":        {"heartbeat", kmsg.Heartbeat, 4, 4},
+	"leave":            {"leave", kmsg.LeaveGroup, 5, 5},
+	"commit":           {"commit", kmsg.OffsetCommit, 9, 9},
+	"fetch":            {"fetch", kmsg.OffsetFetch, 9, 9},
+	"describe":         {"describe", kmsg.DescribeGroups, 5, 6},
+	"list":             {"list", kmsg.ListGroups, 5, 5},
+	"delete":           {"delete", kmsg.DeleteGroups, 2, 2},
+	"find-coordinator": {"find-coordinator", kmsg.FindCoordinator, 6, 6},
+}
+
+// skipError ends a scenario that the target cannot be asked.
+type skipError struct{ reason string }
+
+func (e *skipError) Error() string { return e.reason }
+
+func skipf(format string, args ...any) error { return &skipError{fmt.Sprintf(format, args...)} }
+
+// pick returns the version to send: the one asked for, else the newest that both sides speak.
+func pick(caps target.Capabilities, verb string, asked int16) (int16, error) {
+	a := apis[verb]
+	offered, ok := caps.Versions[int16(a.key)]
+	if !ok && len(caps.Versions) > 0 {
+		return 0, skipf("the target does not offer %s", a.key.Name())
+	}
+	if !ok {
+		offered = target.VersionRange{Min: 0, Max: a.max}
+	}
+	if asked >= 0 {
+		if !offered.Has(asked) {
+			return 0, skipf("the target offers %s %d to %d, not %d", a.key.Name(), offered.Min, offered.Max, asked)
+		}
+		return asked, nil
+	}
+	v := min(a.pin, offered.Max)
+	if v < offered.Min {
+		return 0, skipf("the target offers %s from version %d only, scenarios speak at most %d", a.key.Name(), offered.Min, a.pin)
+	}
+	return v, nil
+}

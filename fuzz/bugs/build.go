@@ -1,0 +1,66 @@
+package bugs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const module = "github.com/muster-kafka/muster"
+
+// Build compiles the package (an import path, or a path from the root such as ./cmd/muster) to the file out, with the whole bank
+// planted and asleep. The go command must be on the path and the working directory inside the module.
+func Build(ctx context.Context, pkg, out string) error {
+	return build(ctx, out, "build", pkg)
+}
+
+// BuildTest is Build for the package's test binary.
+func BuildTest(ctx context.Context, pkg, out string) error {
+	return build(ctx, out, "test", "-c", pkg)
+}
+
+func build(ctx context.Context, out, command string, args ...string) error {
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := All()
+	if err != nil {
+		return err
+	}
+	files, err := Compose(root, all)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "muster-bugs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := WriteOverlay(root, dir, files)
+	if err != nil {
+		return err
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return err
+	}
+	run := exec.CommandContext(ctx, "go", append([]string{command, "-overlay", overlay, "-o", out}, args...)...)
+	run.Dir = root
+	if output, err := run.CombinedOutput(); err != nil {
+		return fmt.Errorf("the overlay build of %s failed (%w): is a bug's new text still right?\n%s", strings.Join(args, " "), err, output)
+	}
+	return nil
+}
+
+// moduleRoot asks the go command for the folder of this module's go.mod.
+func moduleRoot(ctx context.Context) (string, error) {
+	run := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
+	output, err := run.Output()
+	if err != nil {
+		return "", fmt.Errorf("the module's root was not found (%w): planting bugs needs the go command and a clone of the repository", err)
+	}
+	return strings.TrimSpace(string(output)), nil
+}

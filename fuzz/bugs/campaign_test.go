@@ -1,0 +1,165 @@
+package bugs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/linearize"
+	"github.com/muster-kafka/muster/checker/lockstep"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/conformance/targets/embedded"
+	"github.com/muster-kafka/muster/fuzz/gen"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// judgeVar makes this test binary, built with the bank planted, run one judge on the coordinator, with the bug awake that EnvVar names.
+const judgeVar = "MUSTER_BUG_JUDGE"
+
+// judges are the judges of impl; each tells what it found, or nothing.
+var judges = map[string]func(*testing.T) string{"lockstep": walk, "linearize": traffic}
+
+// The budget is fixed: a judge that needs more to find a bug does not count as finding it.
+const (
+	sequences, events = 400, 60          // lockstep
+	runs, calls       = 4, 400           // linearize
+	limit             = 60 * time.Second // of one judge on one bug
+)
+
+const seed = 1
+
+func walk(*testing.T) string {
+	const minSession, maxSession = 10 * time.Millisecond, 30 * time.Minute
+	report := lockstep.Rapid(func() checker.Machine { return embedded.NewMachine(seed) }, lockstep.Options{
+		Seed: seed, Checks: sequences, Steps: events,
+		World: observe.Config{
+			Profile: classic.Reference, MinSession: minSession, MaxSession: maxSession,
+			Topics: func(topic string, partition int32) bool { return topic == "t" && partition >= 0 && partition < 3 },
+		},
+		Setup: gen.Setup{Clients: 3, MinSession: minSession, MaxSession: maxSession, Topic: "t"},
+	})
+	switch {
+	case report.Violation != nil:
+		return fmt.Sprintf("%s after %d sequences, shrunk to %d lines", report.Violation.Error(), report.Sequences, len(report.Violation.Trace))
+	case report.Err != nil:
+		return report.Err.Error()
+	}
+	return ""
+}
+
+func traffic(t *testing.T) string {
+	target, err := embedded.NewTCP(t.Context(), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer target.Close()
+	for run := range uint64(runs) {
+		report, err := linearize.Judge(t.Context(), target, linearize.Options{
+			Seed: seed + run, Groups: 2, Clients: 8, Calls: calls, Patience: 2 * time.Second, Budget: time.Second, Out: t.TempDir(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Failures) > 0 {
+			f := report.Failures[0]
+			return fmt.Sprintf("%s in run %d of %d calls: %s", f.Rule, run+1, calls, firstLine(f.Text))
+		}
+		for _, reason := range report.Reasons {
+			t.Logf("unknown: %s", reason)
+		}
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// TestJudge is one judge at work in a process of its own.
+func TestJudge(t *testing.T) {
+	judge, ok := judges[os.Getenv(judgeVar)]
+	if !ok {
+		t.Skipf("runs in processes that TestCampaign starts, with %s set", judgeVar)
+	}
+	if found := judge(t); found != "" {
+		fmt.Printf("%s%s\n", caughtMark, found)
+	}
+}
+
+const caughtMark = "caught: "
+
+// run runs one judge on one bug (or on none) and returns what it found and how long that took.
+func run(t *testing.T, binary, judge, env string) (string, time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, binary, "-test.run=^TestJudge$", "-test.v")
+	cmd.Env = append(os.Environ(), judgeVar+"="+judge, env)
+	output, err := cmd.CombinedOutput()
+	took := time.Since(began)
+	if _, found, ok := bytes.Cut(output, []byte(caughtMark)); ok {
+		return firstLine(string(found)), took
+	}
+	if err != nil {
+		t.Errorf("%s with %s: %v\n%s", judge, env, err, output)
+	}
+	return "", took
+}
+
+// quick are the bugs that linearize is tried on in every run; nightly it is tried on all. Its histories take real time.
+var quick = []string{"follower-sync-early", "generation-per-join", "heartbeat-completing", "join-answer-lost"}
+
+// neverAnswered is the bug of a JoinGroup that is never answered, which each judge has to notice.
+const neverAnswered = "join-answer-lost"
+
+// TestCampaignCatchesBugs wakes one bug after the other: each judge has to find what the bank says that it finds, within its budget, and
+// nothing where no bug is awake. With -v it tells which judge caught which, and in what time.
+func TestCampaignCatchesBugs(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "bugs.test")
+	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
+		t.Fatal(err)
+	}
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nightly := os.Getenv("MUSTER_NIGHTLY") != ""
+	for judge := range judges {
+		t.Run(judge, func(t *testing.T) {
+			t.Parallel()
+			if found, took := run(t, binary, judge, EnvVar+"="); found != "" {
+				t.Errorf("with no bug awake %s finds, after %.1f s: %s", judge, took.Seconds(), found)
+			}
+			caught := 0
+			for _, bug := range all {
+				must := bug.MustBeCaughtBy(judge)
+				if !nightly && (!must || judge == "linearize" && !slices.Contains(quick, bug.ID)) {
+					continue
+				}
+				found, took := run(t, binary, judge, bug.Env())
+				switch {
+				case found != "":
+					caught++
+					t.Logf("%-34s caught in %5.1f s: %s", bug.ID, took.Seconds(), found)
+				case must || bug.ID == neverAnswered:
+					t.Errorf("%-34s not noticed in %.1f s: %s", bug.ID, took.Seconds(), bug.Title)
+				default:
+					t.Logf("%-34s not noticed in %5.1f s, and need not be", bug.ID, took.Seconds())
+				}
+			}
+			if caught < 3 {
+				t.Errorf("%s caught %d bugs, which is too few to trust it", judge, caught)
+			}
+		})
+	}
+}

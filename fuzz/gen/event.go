@@ -1,0 +1,257 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Event is one step of a run: a request, or time that passes.
+type Event struct {
+	// Line is the event as a line of scenario text, with a comment before it where the text cannot say it all.
+	Line string
+
+	// Client sends the request; it is nobody's where Client is nil.
+	Client   *Client
+	ClientID string
+	Request  kmsg.Request // nil: time passes
+	Version  int16
+
+	// FailWrites makes the writes of the event fail.
+	FailWrites bool
+
+	// Fire lets time pass until the next timer is due, and fires all that are due then; otherwise By passes, short of that.
+	Fire bool
+	By   time.Duration
+}
+
+// Stranger is the member id that scenarios call "stranger": one that no coordinator hands out.
+const Stranger = "stranger-00000000-0000-0000-0000-000000000000"
+
+// Who is what scenario text calls a member id.
+func (g *Generator) Who(id string) string {
+	switch id {
+	case "":
+		return "none"
+	case Stranger:
+		return "stranger"
+	}
+	for _, c := range g.clients {
+		for i, known := range c.Ids {
+			switch {
+			case known != id:
+			case i == len(c.Ids)-1:
+				return c.Name
+			default:
+				return fmt.Sprintf("%s'%d", c.Name, i+1)
+			}
+		}
+	}
+	return "unseen"
+}
+
+// line collects a line of scenario text.
+type line struct{ strings.Builder }
+
+func (l *line) add(format string, args ...any) {
+	if l.Len() > 0 {
+		l.WriteByte(' ')
+	}
+	fmt.Fprintf(&l.Builder, format, args...)
+}
+
+// text prints a request of a client (nil: of nobody) in the grammar of docs/scenarios.md. It must be called before the client learns of
+// the request's answer, since arguments that the client's own knowledge gives are left out.
+func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
+	l := &line{}
+	name, own, gen := "-", "", int32(-1)
+	if c != nil {
+		name, own, gen = c.Name, c.ID(), c.Generation
+	}
+	member := func(id, own string) {
+		if id != own {
+			l.add("member=%s", g.Who(id))
+		}
+	}
+	generation := func(n int32) {
+		switch {
+		case n == gen:
+		case n < 0:
+			l.add("gen=none")
+		default:
+			l.add("gen=%d", n)
+		}
+	}
+	switch m := req.(type) {
+	case *kmsg.JoinGroupRequest:
+		g.joinText(l, c, m)
+	case *kmsg.SyncGroupRequest:
+		l.add("sync %s", name)
+		for _, a := range m.GroupAssignment {
+			l.add("%s=%s", g.Who(a.MemberID), a.MemberAssignment)
+		}
+		generation(m.Generation)
+		member(m.MemberID, own)
+		typ := c.Type
+		if c.Generation < 0 {
+			typ = "" // the runner takes the type of the actor's last generation
+		}
+		nullable(l, "type", m.ProtocolType, typ)
+		nullable(l, "protocol", m.Protocol, c.Protocol)
+		if c.Syncs > 0 {
+			l.add("-again")
+		}
+	case *kmsg.HeartbeatRequest:
+		l.add("heartbeat %s", name)
+		generation(m.Generation)
+		member(m.MemberID, own)
+	case *kmsg.LeaveGroupRequest:
+		if c != nil && len(m.Members) == 1 {
+			l.add("leave %s", name)
+			member(m.Members[0].MemberID, own)
+			break
+		}
+		l.add("leave-batch")
+		for _, one := range m.Members {
+			l.add("%s", g.Who(one.MemberID))
+		}
+	case *kmsg.OffsetCommitRequest:
+		l.add("commit %s", name)
+		commitText(l, m)
+		generation(m.Generation)
+		member(m.MemberID, own)
+	case *kmsg.OffsetFetchRequest:
+		l.add("fetch %s", name)
+		if len(m.Topics) == 0 {
+			l.add("-all")
+		}
+		for _, t := range m.Topics {
+			for _, p := range t.Partitions {
+				l.add("%s/%d", t.Topic, p)
+			}
+		}
+	case *kmsg.DescribeGroupsRequest:
+		l.add("describe")
+		g.groupText(l, nil, m.Groups[0])
+		l.add("v=%d", version)
+		return l.String()
+	case *kmsg.ListGroupsRequest:
+		l.add("list")
+		filters(l, "states", m.StatesFilter)
+		filters(l, "types", m.TypesFilter)
+		l.add("v=%d", version)
+		return l.String()
+	case *kmsg.FindCoordinatorRequest:
+		l.add("find-coordinator %s v=%d", g.shown[m.CoordinatorKey], version)
+		return l.String()
+	case *kmsg.DeleteGroupsRequest:
+		l.add("delete")
+		for _, group := range m.Groups {
+			l.add("%s", g.shown[group])
+		}
+		l.add("v=%d", version)
+		return l.String()
+	}
+	if group, ok := groupOf(req); ok {
+		g.groupText(l, c, group)
+		if _, join := req.(*kmsg.JoinGroupRequest); join {
+			g.joined[c] = group
+		}
+	}
+	l.add("v=%d", version)
+	return l.String()
+}
+
+func (g *Generator) joinText(l *line, c *Client, m *kmsg.JoinGroupRequest) {
+	l.add("join %s", c.Name)
+	for _, p := range m.Protocols {
+		l.add("%s=%s", p.Name, p.Metadata)
+	}
+	if len(m.Protocols) == 0 {
+		l.add("-empty")
+	}
+	switch session := time.Duration(m.SessionTimeoutMillis) * time.Millisecond; {
+	case session < g.setup.MinSession:
+		l.add("session=below-min")
+	case session > g.setup.MaxSession:
+		l.add("session=above-max")
+	default:
+		l.add("session=%v", session)
+	}
+	l.add("rebalance=%v", time.Duration(m.RebalanceTimeoutMillis)*time.Millisecond)
+	switch m.ProtocolType {
+	case "consumer":
+	case "":
+		l.add("type=none")
+	default:
+		l.add("type=%s", m.ProtocolType)
+	}
+	if m.MemberID != c.JoinID {
+		l.add("member=%s", g.Who(m.MemberID))
+	}
+	if c.Joins > 0 {
+		l.add("-again")
+	}
+}
+
+func commitText(l *line, m *kmsg.OffsetCommitRequest) {
+	for _, t := range m.Topics {
+		for _, p := range t.Partitions {
+			note := *p.Metadata
+			switch {
+			case len(note) > 20:
+				note = fmt.Sprintf(":%c*%d", note[0], len(note))
+			case note != "":
+				note = ":" + note
+			}
+			l.add("%s/%d=%d%s", t.Topic, p.Partition, p.Offset, note)
+		}
+	}
+}
+
+// nullable prints a text that differs from the one that the runner would take.
+func nullable(l *line, key string, value *string, own string) {
+	switch {
+	case value == nil:
+		l.add("%s=none", key)
+	case *value != own:
+		l.add("%s=%s", key, *value)
+	}
+}
+
+func filters(l *line, key string, names []string) {
+	if len(names) > 0 {
+		l.add("%s=%s", key, strings.Join(names, ","))
+	}
+}
+
+// groupText names the group where it is not the one that the runner would take: that of the actor's last JoinGroup, or the scenario's own.
+func (g *Generator) groupText(l *line, c *Client, group string) {
+	own, ok := g.joined[c]
+	if !ok {
+		own = g.groups[0]
+	}
+	if group != own {
+		l.add("group=%s", g.shown[group])
+	}
+}
+
+func groupOf(req kmsg.Request) (string, bool) {
+	switch m := req.(type) {
+	case *kmsg.JoinGroupRequest:
+		return m.Group, true
+	case *kmsg.SyncGroupRequest:
+		return m.Group, true
+	case *kmsg.HeartbeatRequest:
+		return m.Group, true
+	case *kmsg.LeaveGroupRequest:
+		return m.Group, true
+	case *kmsg.OffsetCommitRequest:
+		return m.Group, true
+	case *kmsg.OffsetFetchRequest:
+		return m.Group, true
+	}
+	return "", false
+}

@@ -1,0 +1,333 @@
+package gen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Versions is a range of API versions, both ends included.
+type Versions struct{ Min, Max int16 }
+
+// Setup says what the generator may ask of the coordinator.
+type Setup struct {
+	Groups  int // default 1
+	Clients int // a group; default 3
+
+	MinSession, MaxSession time.Duration // bounds of session timeouts; default 6 s and 30 min
+	MaxMetadata            int           // default 4096
+	Topic                  string        // a topic with at least two partitions; default "t"
+
+	// Versions are what is asked of an API; those not named have all that the spine knows.
+	Versions map[kmsg.Key]Versions
+
+	// FailWrites lets some events come with writes that fail.
+	FailWrites bool
+}
+
+var spine = map[kmsg.Key]Versions{
+	kmsg.JoinGroup: {0, 9}, kmsg.SyncGroup: {0, 5}, kmsg.Heartbeat: {0, 4}, kmsg.LeaveGroup: {0, 5}, kmsg.OffsetCommit: {2, 9},
+	kmsg.OffsetFetch: {1, 9}, kmsg.DescribeGroups: {0, 6}, kmsg.ListGroups: {0, 5}, kmsg.DeleteGroups: {0, 2}, kmsg.FindCoordinator: {0, 6},
+}
+
+func (s Setup) withDefaults() Setup {
+	if s.Groups == 0 {
+		s.Groups = 1
+	}
+	if s.Clients == 0 {
+		s.Clients = 3
+	}
+	if s.MinSession == 0 {
+		s.MinSession = 6 * time.Second
+	}
+	if s.MaxSession == 0 {
+		s.MaxSession = 30 * time.Minute
+	}
+	if s.MaxMetadata == 0 {
+		s.MaxMetadata = 4096
+	}
+	if s.Topic == "" {
+		s.Topic = "t"
+	}
+	versions := map[kmsg.Key]Versions{}
+	for k, v := range spine {
+		versions[k] = v
+	}
+	for k, v := range s.Versions {
+		versions[k] = v
+	}
+	s.Versions = versions
+	return s
+}
+
+// Generator draws the events of one run.
+type Generator struct {
+	setup   Setup
+	src     Source
+	clients []*Client
+	groups  []string
+	shown   map[string]string  // what scenario text calls a group
+	off     [kinds]bool        // kinds that this run does without
+	joined  map[*Client]string // the group of a client's last JoinGroup, which is where scenario text takes its next request to go
+	payload int                // makes assignments and offsets unique
+}
+
+// New returns a generator. It draws at once which kinds of events the run has: a random few are left out, so that runs differ in more
+// than order.
+func New(setup Setup, src Source) *Generator {
+	g := &Generator{setup: setup.withDefaults(), src: src, shown: map[string]string{"": "none", unused: unused}, joined: map[*Client]string{}}
+	for i := range g.setup.Groups {
+		name, shown := fmt.Sprintf("g%d", i+1), fmt.Sprintf("g%d", i+1)
+		if i == 0 {
+			shown = "group"
+		}
+		g.groups = append(g.groups, name)
+		g.shown[name] = shown
+		for range g.setup.Clients {
+			c := NewClient(actorName(len(g.clients)), name)
+			c.List = lists(c)[0]
+			g.clients = append(g.clients, c)
+		}
+	}
+	for k := optional; k < kinds; k++ {
+		g.off[k] = src.Intn(3, "with "+k.String()) == 2
+	}
+	return g
+}
+
+// unused is the name of a group that no client joins.
+const unused = "unused"
+
+// actorName is A..Z, then A1, B1 and so on.
+func actorName(n int) string {
+	name := string(rune('A' + n%26))
+	if n >= 26 {
+		name += fmt.Sprint(n / 26)
+	}
+	return name
+}
+
+// Clients are the clients of all groups.
+func (g *Generator) Clients() []*Client { return g.clients }
+
+// Groups are the names of the groups. Requests for the group with the empty name come as well.
+func (g *Generator) Groups() []string { return g.groups }
+
+// kind is what the generator may do next.
+type kind uint8
+
+const (
+	progress   kind = iota // what the client would do by itself
+	advance                // let time pass
+	ping                   // a heartbeat
+	look                   // describe, list, fetch
+	repeat                 // a JoinGroup unasked
+	again                  // a parked request, on another connection
+	change                 // a JoinGroup with another list
+	leave                  // of one member
+	leaveBatch             // of several
+	stale                  // a request that is wrong in one way
+	anonymous              // a commit of nobody
+	deletion               // of the group
+	kinds
+)
+
+// optional is the first of the kinds that a run may do without.
+const optional = ping
+
+// weights are out of their sum; a kind that the run does without leaves its share to progress.
+var weights = [kinds]int{
+	progress: 52, advance: 9, ping: 4, look: 6, repeat: 3, again: 3, change: 4, leave: 4, leaveBatch: 2, stale: 9, anonymous: 2, deletion: 2,
+}
+
+func (k kind) String() string {
+	return [...]string{
+		"progress", "advance", "ping", "look", "repeat", "again", "change", "leave", "leave-batch", "stale", "anonymous", "deletion",
+	}[k]
+}
+
+// Next draws the next event. until is how long it is until the next timer is due, negative where none is armed.
+func (g *Generator) Next(until time.Duration) Event {
+	total := 0
+	for _, w := range weights {
+		total += w
+	}
+	n, k := g.src.Intn(total, "kind"), progress
+	for n >= weights[k] {
+		n -= weights[k]
+		k++
+	}
+	if g.off[k] {
+		k = progress
+	}
+	e := g.draw(k, until)
+	if e.Request != nil {
+		if r, ok := e.Request.(*kmsg.OffsetCommitRequest); ok {
+			g.spareUnseen(r)
+		}
+		e.ClientID = "nobody"
+		if e.Client != nil {
+			e.ClientID = e.Client.Name
+		}
+		e.Line = g.text(e.Client, e.Request, e.Version)
+		if e.Client != nil {
+			e.Client.Sent(e.Request)
+		}
+	}
+	if g.setup.FailWrites && g.src.Intn(30, "write fails") == 29 {
+		e.FailWrites = true
+		e.Line = "# the next write fails\n" + e.Line
+	}
+	return e
+}
+
+// Answered takes in the answer to an event's request.
+func (g *Generator) Answered(e Event, resp kmsg.Response) {
+	if e.Client != nil {
+		e.Client.Learn(e.Request, resp)
+	}
+}
+
+// Dropped takes in that an event's request will not be answered.
+func (g *Generator) Dropped(e Event) {
+	if e.Client != nil {
+		e.Client.Lost(e.Request)
+	}
+}
+
+// Head is the scenario text that must come before the events' lines.
+func Head() string { return "group session=10s rebalance=30s type=consumer" }
+
+func (g *Generator) draw(k kind, until time.Duration) Event {
+	if k == advance {
+		return g.pass(until)
+	}
+	c := g.clients[g.src.Intn(len(g.clients), "client")]
+	switch k {
+	case ping:
+		r := c.Heartbeat()
+		r.Group = g.anyGroup(c)
+		return g.request(c, r)
+	case look:
+		return g.looks(c)
+	case repeat:
+		return g.join(c)
+	case again:
+		return g.repeats(c)
+	case change:
+		all := lists(c)
+		c.List = all[g.src.Intn(len(all), "list")]
+		return g.join(c)
+	case leave:
+		r := c.LeaveGroup(c.ID())
+		r.Group = g.anyGroup(c)
+		return g.request(c, r)
+	case leaveBatch:
+		return g.leavesBatch(c)
+	case stale:
+		return g.stales(c)
+	case anonymous:
+		return g.commits(c, nil)
+	case deletion:
+		r := kmsg.NewPtrDeleteGroupsRequest()
+		r.Groups = []string{g.anyGroup(c)}
+		return g.request(nil, r)
+	}
+	return g.progresses(c, until)
+}
+
+// pass lets time pass: until the next timer, to just before it, or half the way.
+func (g *Generator) pass(until time.Duration) Event {
+	e := Event{Fire: until >= 0}
+	how := g.src.Intn(4, "how long")
+	switch {
+	case until < 0:
+		e.By = time.Second
+	case how == 2 && until > time.Millisecond:
+		e.Fire, e.By = false, until-time.Millisecond
+	case how == 3 && until > 2*time.Millisecond:
+		e.Fire, e.By = false, (until / 2).Truncate(time.Millisecond)
+	}
+	d := e.By
+	if e.Fire {
+		d = until
+	}
+	e.Line = "advance " + d.String()
+	if d == 0 {
+		e.Line = "# timers that are due now"
+	}
+	return e
+}
+
+// progresses is what a client does by itself. One that waits for an answer leaves its turn to the next that does not.
+func (g *Generator) progresses(c *Client, until time.Duration) Event {
+	first := c
+	for i := 0; c.Joins > 0 || c.Syncs > 0; i++ {
+		if i == len(g.clients) {
+			if until >= 0 {
+				return g.pass(until)
+			}
+			return g.request(first, first.Heartbeat())
+		}
+		c = g.clients[(indexOf(g.clients, c)+1)%len(g.clients)]
+	}
+	switch {
+	case c.JoinID == "" || c.Generation < 0 || c.Rejoin || c.JoinID != c.ID():
+		return g.join(c)
+	case !c.Synced:
+		return g.syncs(c)
+	}
+	switch g.src.Intn(4, "settled") {
+	case 0:
+		return g.commits(c, c)
+	case 1:
+		return g.request(c, c.Heartbeat())
+	case 2:
+		return g.fetches(c)
+	default:
+		if c.Leads() {
+			return g.join(c) // so clients ask for a new assignment
+		}
+		return g.request(c, c.Heartbeat())
+	}
+}
+
+func indexOf(all []*Client, c *Client) int {
+	for i := range all {
+		if all[i] == c {
+			return i
+		}
+	}
+	return -1
+}
+
+// request is an event of a client, at a version that is mostly the newest. A client's first request is a JoinGroup.
+func (g *Generator) request(c *Client, req kmsg.Request) Event {
+	if _, joins := req.(*kmsg.JoinGroupRequest); c != nil && !joins && g.joined[c] == "" {
+		req = c.JoinGroup()
+	}
+	v := g.setup.Versions[kmsg.Key(req.Key())]
+	version := v.Max
+	if g.src.Intn(5, "old version") == 4 {
+		version -= int16(g.src.Intn(int(v.Max-v.Min)+1, "version"))
+	}
+	if l, ok := req.(*kmsg.LeaveGroupRequest); ok && version < 3 && (c == nil || len(l.Members) != 1) {
+		version = max(3, v.Min) // older versions carry one member
+	}
+	return Event{Client: c, Request: req, Version: version}
+}
+
+// lists are the protocol lists that a client may have. Metadata are its own, so that a mix-up shows.
+func lists(c *Client) [][]Protocol {
+	m := strings.ToLower(c.Name)
+	return [][]Protocol{
+		{{"range", m}},
+		{{"range", m}, {"sticky", m}},
+		{{"sticky", m}, {"range", m}},
+		{{"range", m + "2"}},
+		{{"sticky", m}},
+		{{"rr", m}, {"range", m}, {"sticky", m + "3"}},
+	}
+}

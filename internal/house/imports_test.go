@@ -1,0 +1,117 @@
+package house
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// rule says what the packages of a folder may import besides the standard library and packages of their own folder.
+type rule struct {
+	folder  string
+	ours    []string // folders of this module
+	foreign []string // modules, or packages of modules
+	tests   []string // folders of this module that _test.go files may import as well
+}
+
+const (
+	kmsg  = "github.com/twmb/franz-go/pkg/kmsg"
+	franz = "github.com/twmb/franz-go"
+)
+
+// rules are the arrows between the parts. The most specific folder counts; a folder without a rule is a failure, so that a new part
+// has to say what it may know.
+var rules = []rule{
+	// The specification knows nothing but the standard library, and the reference coordinator knows no judge: the two are
+	// independent readings of one fact sheet.
+	{folder: "model"},
+	{folder: "impl", ours: []string{"impl/core", "impl/record"}, foreign: []string{franz, "github.com/prometheus/client_golang"}, tests: []string{"impl"}},
+	{folder: "impl/core", foreign: []string{kmsg}, tests: []string{"impl"}},
+	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{kmsg}},
+
+	{folder: "checker", ours: []string{"model", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
+
+	{folder: "conformance/script"},
+	{folder: "conformance/target", foreign: []string{kmsg}},
+	{folder: "conformance/targets", ours: []string{"conformance/target"}, foreign: []string{franz, "golang.org/x/time", "golang.org/x/sync"}, tests: []string{"conformance", "internal/clientprops"}},
+	{folder: "conformance/targets/model", ours: []string{"model", "checker", "conformance/script", "conformance/target"}, foreign: []string{kmsg}, tests: []string{"conformance", "fuzz"}},
+	{folder: "conformance/targets/embedded", ours: []string{"impl", "model", "checker", "conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"fuzz", "conformance"}},
+	{folder: "conformance/targets/kafka", ours: []string{"internal/kafka", "conformance/target", "conformance/targets/wire"}, foreign: []string{franz}, tests: []string{"conformance"}},
+	{folder: "conformance", ours: []string{"model", "checker", "fuzz", "conformance/script", "conformance/target"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "conformance"}},
+
+	{folder: "fuzz/gen", foreign: []string{kmsg}},
+	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
+	{folder: "fuzz", ours: []string{"model", "checker", "conformance/script", "conformance/target"}, foreign: []string{kmsg, "pgregory.net/rapid"}, tests: []string{"impl", "conformance"}},
+
+	{folder: "internal/kafka", foreign: []string{franz, "golang.org/x/sync"}},
+	{folder: "internal/clientprops", foreign: []string{franz, "github.com/magiconair/properties"}},
+	{folder: "internal/verdict", ours: []string{"model"}, foreign: []string{"github.com/jstemmer/go-junit-report/v2"}},
+	{folder: "internal/anomaly"},
+	{folder: "internal/doctor", ours: []string{"internal/anomaly"}, foreign: []string{franz, "golang.org/x/time"}, tests: []string{"internal/kafka"}},
+	{folder: "internal/house"},
+
+	{
+		folder: "cmd", ours: []string{"model", "impl", "checker", "conformance", "fuzz", "internal"},
+		foreign: []string{franz, "github.com/spf13/cobra", "github.com/mattn/go-isatty", "github.com/jstemmer/go-junit-report/v2", "golang.org/x/sync"},
+	},
+}
+
+// testModules are what any _test.go file may import.
+var testModules = []string{"github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid", franz}
+
+// ruleOf finds the most specific rule for a package.
+func ruleOf(pkg string) (rule, bool) {
+	var best rule
+	found := false
+	for _, r := range rules {
+		if within(pkg, r.folder) && (!found || len(r.folder) > len(best.folder)) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+// againstDirections lists every import that the rules do not allow.
+func againstDirections(all []source) []string {
+	var faults []string
+	for _, s := range all {
+		r, ok := ruleOf(s.pkg)
+		if !ok {
+			faults = append(faults, fmt.Sprintf("%s: package %q has no rule; say in internal/house what it may import", s.path, s.pkg))
+			continue
+		}
+		for _, imported := range s.imports {
+			if !allowed(r, s, imported) {
+				faults = append(faults, fmt.Sprintf("%s: %s must not import %s", s.path, r.folder, imported))
+			}
+		}
+	}
+	return faults
+}
+
+func allowed(r rule, s source, imported string) bool {
+	if ours, ok := strings.CutPrefix(imported, module+"/"); ok {
+		// A folder's own packages are its own affair, unless a more specific rule speaks for them.
+		if owner, found := ruleOf(ours); found && owner.folder == r.folder {
+			return true
+		}
+		return withinAny(ours, r.ours) || s.test && withinAny(ours, r.tests)
+	}
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return withinAny(imported, r.foreign) || s.test && withinAny(imported, testModules)
+}
+
+func TestImportDirections(t *testing.T) {
+	all, err := sources(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 15 {
+		t.Fatalf("only %d Go files found: the walk is broken", len(all))
+	}
+	for _, fault := range againstDirections(all) {
+		t.Error(fault)
+	}
+}

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package kafka
+
+import (
+	"os"
+	"syscall"
+)
+
+func brokerAttr() *syscall.SysProcAttr { return nil }
+
+func guardAttr() *syscall.SysProcAttr { return nil }
+
+func terminate(p *os.Process) error { return p.Kill() } // there is no gentler way

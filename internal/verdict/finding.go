@@ -1,0 +1,51 @@
+package verdict
+
+import "github.com/muster-kafka/muster/model/classic"
+
+// Finding is one place where the target and the specification, or a recorded broker, part.
+type Finding struct {
+	Judge      Judge  `json:"judge"`
+	Rule       string `json:"rule"`     // id of the broken rule; empty where no single rule can be named
+	Class      string `json:"class"`    // contract, compat or quirk
+	Scenario   string `json:"scenario"` // the scenario, or the file that holds what was seen
+	Replay     string `json:"replay"`   // the command that shows it again
+	Sentence   string `json:"sentence"` // the rule, in words
+	Suffers    string `json:"suffers"`  // what a client suffers
+	Text       string `json:"text"`     // what was sent, what was expected, what came
+	Registered bool   `json:"registered"`
+}
+
+// described fills in what the specification knows of the finding's rule. A finding without a rule counts as a broken contract:
+// what nobody can name is not thereby harmless.
+func (f Finding) described() Finding {
+	id, ok := classic.FindRule(f.Rule)
+	if !ok {
+		if f.Class == "" {
+			f.Class = classic.Contract.String()
+		}
+		return f
+	}
+	rule := id.Rule()
+	if f.Class == "" {
+		f.Class = rule.Class.String()
+	}
+	if f.Sentence == "" {
+		f.Sentence = rule.Sentence
+	}
+	if f.Suffers == "" {
+		f.Suffers = rule.Suffers
+	}
+	return f
+}
+
+// violates says whether the finding breaks something that the target owes its clients.
+func (f Finding) violates(strict bool) bool {
+	switch f.Class {
+	case classic.Quirk.String():
+		return false
+	case classic.Compat.String():
+		return strict
+	default:
+		return true
+	}
+}

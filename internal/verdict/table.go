@@ -1,0 +1,182 @@
+package verdict
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteTable writes the verdict for people: what was checked, how much, the result; then each failure with the command that replays it.
+func (v *Verdict) WriteTable(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "muster %s judged %s against %s (seed %d)\n\n", v.Muster, v.Target, v.ComparedWith, v.Seed)
+	v.rows(&b)
+	list(&b, "FAILURE", v.Failures)
+	list(&b, "KNOWN FAILURE", v.Known)
+	list(&b, "DIFFERENCE", v.Differences)
+	v.skips(&b)
+	lines(&b, "warnings:", v.Warnings)
+	if v.Result != Pass {
+		lines(&b, "not judged:", v.Reasons)
+	}
+	fmt.Fprintf(&b, "\nverdict: %s, exit code %d (%.1f s)\n", v.Result, v.Result.ExitCode(), v.DurationS)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+const notRun = "not run on this target"
+
+func (v *Verdict) rows(b *strings.Builder) {
+	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(t, "CHECKED\tHOW MUCH\tRESULT\n")
+	row := func(name string, ran bool, howMuch, result string) {
+		if !ran {
+			howMuch, result = notRun, "-"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", name, howMuch, result)
+	}
+	var s ScenarioCounts
+	if v.Scenarios != nil {
+		s = *v.Scenarios
+	}
+	row("scenarios", v.Scenarios != nil, fmt.Sprintf("%d run, %d skipped", s.Run, s.Skipped), v.scenarioResult(s))
+	if v.Rules != nil {
+		row("rules", true, fmt.Sprintf("%d of %d put to the test", v.Rules.Covered, v.Rules.Total), "-")
+	}
+	var r RandomCounts
+	if v.Random != nil {
+		r = *v.Random
+	}
+	row("random walks", v.Random != nil, fmt.Sprintf("%d sequences, %d steps", r.Sequences, r.Steps), v.resultOf(Random))
+	var e ExplorationCounts
+	if v.Exploration != nil {
+		e = *v.Exploration
+	}
+	row("exploration", v.Exploration != nil, fmt.Sprintf("%d states, %d transitions", e.States, e.Transitions), v.explorationResult(e))
+	var l LinearizabilityCounts
+	if v.Linearizability != nil {
+		l = *v.Linearizability
+	}
+	row("linearizability", v.Linearizability != nil, fmt.Sprintf("%d histories, %d operations", l.Histories, l.Operations), v.linearizabilityResult(l))
+	t.Flush()
+}
+
+func (v *Verdict) scenarioResult(s ScenarioCounts) string {
+	text := fmt.Sprintf("%d passed, %d failed", s.Passed, s.Failed)
+	if n := v.differing(); n > 0 {
+		text = fmt.Sprintf("%d passed (%d with a difference), %d failed", s.Passed, n, s.Failed)
+	}
+	if !v.finished[Scenarios] {
+		text += ", ended early"
+	}
+	return text
+}
+
+// differing counts the scenarios that passed with a difference.
+func (v *Verdict) differing() int {
+	n := 0
+	for _, c := range v.cases {
+		if c.Judge == Scenarios && len(about(v.Differences, Scenarios, c.Name)) > 0 && len(about(v.Failures, Scenarios, c.Name))+len(about(v.Known, Scenarios, c.Name)) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *Verdict) resultOf(j Judge) string {
+	n := 0
+	for _, f := range v.Failures {
+		if f.Judge == j {
+			n++
+		}
+	}
+	switch {
+	case n > 0:
+		return fmt.Sprintf("%d failed", n)
+	case !v.finished[j]:
+		return "ended early"
+	default:
+		return "holds"
+	}
+}
+
+func (v *Verdict) explorationResult(e ExplorationCounts) string {
+	if text := v.resultOf(Exploration); text != "holds" || e.Complete {
+		return text
+	}
+	return "not complete"
+}
+
+func (v *Verdict) linearizabilityResult(l LinearizabilityCounts) string {
+	if text := v.resultOf(Linearizability); text != "holds" || l.Unknown == 0 {
+		return text
+	}
+	return fmt.Sprintf("%d not decided", l.Unknown)
+}
+
+func list(b *strings.Builder, title string, findings []Finding) {
+	for i, f := range findings {
+		fmt.Fprintf(b, "\n%s %d: %s", title, i+1, f.paragraph())
+	}
+}
+
+// skips groups the skipped scenarios by reason.
+func (v *Verdict) skips(b *strings.Builder) {
+	var reasons []string
+	byReason := map[string][]string{}
+	for _, s := range v.Skipped {
+		if byReason[s.Reason] == nil {
+			reasons = append(reasons, s.Reason)
+		}
+		byReason[s.Reason] = append(byReason[s.Reason], s.Scenario)
+	}
+	for _, reason := range reasons {
+		fmt.Fprintf(b, "\nskipped, %s: %s\n", reason, strings.Join(byReason[reason], ", "))
+	}
+}
+
+func lines(b *strings.Builder, title string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	for _, text := range texts {
+		fmt.Fprintf(b, "  %s\n", indent(text))
+	}
+}
+
+// heading is a finding in one line.
+func (f Finding) heading() string {
+	rule := f.Rule
+	if rule == "" {
+		rule = "no single rule"
+	}
+	text := fmt.Sprintf("%s (%s), %s: %s", rule, f.Class, f.Judge, f.Scenario)
+	if f.Registered {
+		text += " [registered]"
+	}
+	return text
+}
+
+// paragraph is a finding in full.
+func (f Finding) paragraph() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, f.heading())
+	for _, part := range []struct{ name, text string }{
+		{"rule", f.Sentence}, {"a client suffers", f.Suffers}, {"seen", f.Text}, {"replay", f.Replay},
+	} {
+		switch {
+		case part.text == "":
+		case strings.Contains(strings.TrimRight(part.text, "\n"), "\n"):
+			fmt.Fprintf(&b, "  %s:\n    %s\n", part.name, strings.ReplaceAll(strings.TrimRight(part.text, "\n"), "\n", "\n    "))
+		default:
+			fmt.Fprintf(&b, "  %s: %s\n", part.name, strings.TrimRight(part.text, "\n"))
+		}
+	}
+	return b.String()
+}
+
+func indent(text string) string {
+	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
+}

@@ -1,0 +1,267 @@
+// Package verdict holds what a run of Muster has found out about a target, decides what that amounts to, and writes it for people
+// (a table), for programs (JSON) and for CI (JUnit).
+//
+// A judge hands in what it did and what it found as it goes, so a run that ends early still has a verdict on what it had judged.
+package verdict
+
+import (
+	"fmt"
+	"time"
+)
+
+// Format is the version of the JSON form; it grows when a field changes its meaning or goes.
+const Format = 1
+
+// Result is what a run amounts to.
+type Result string
+
+const (
+	Pass         Result = "pass"         // everything asked for was judged, and holds
+	Fail         Result = "fail"         // a rule is broken
+	Inconclusive Result = "inconclusive" // nothing broken was seen, but something could not be judged
+	Unavailable  Result = "unavailable"  // the target or the environment failed before the judging was over
+)
+
+// Exit codes of the command.
+const (
+	ExitPass         = 0
+	ExitFail         = 1
+	ExitInconclusive = 2
+	ExitUnavailable  = 3
+	ExitUsage        = 64
+)
+
+// ExitCode is the result as a process says it.
+func (r Result) ExitCode() int {
+	switch r {
+	case Pass:
+		return ExitPass
+	case Fail:
+		return ExitFail
+	case Unavailable:
+		return ExitUnavailable
+	default:
+		return ExitInconclusive
+	}
+}
+
+// Judge names one of the judges.
+type Judge string
+
+const (
+	Scenarios       Judge = "scenarios"
+	Exploration     Judge = "exploration"
+	Random          Judge = "random"
+	Linearizability Judge = "linearizability"
+)
+
+// Verdict is one run. The exported fields are its JSON form; a section that is nil belongs to a judge that does not run on this target.
+type Verdict struct {
+	Format       int     `json:"format"`
+	Muster       string  `json:"muster"`        // Muster's version
+	Target       string  `json:"target"`        // as named on the command line
+	ComparedWith string  `json:"compared_with"` // what the target is judged against
+	Result       Result  `json:"verdict"`
+	Seed         uint64  `json:"seed"`
+	DurationS    float64 `json:"duration_s"` // seconds, to the millisecond
+
+	Scenarios       *ScenarioCounts        `json:"scenarios"`
+	Rules           *RuleCounts            `json:"rules"`
+	Exploration     *ExplorationCounts     `json:"exploration"`
+	Random          *RandomCounts          `json:"random"`
+	Linearizability *LinearizabilityCounts `json:"linearizability"`
+
+	Failures    []Finding `json:"failures"`    // violations
+	Differences []Finding `json:"differences"` // what no client may rely on, or only under --strict
+	Known       []Finding `json:"known"`       // failures that the user's --known file lists
+	Skipped     []Skip    `json:"skipped"`
+
+	Reasons  []string `json:"reasons"`  // why the verdict is inconclusive or unavailable
+	Warnings []string `json:"warnings"` // worth knowing, without bearing on the verdict
+
+	findings    []Finding
+	cases       []Case
+	finished    map[Judge]bool
+	unavailable bool
+}
+
+// ScenarioCounts says how many scenarios ran and how many did not. A failed one has a violation, known or not; one that only shows a
+// difference has passed. Close counts.
+type ScenarioCounts struct {
+	Run     int `json:"run"`
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+// RuleCounts says how many rules the specification has, and how many of them the scenarios that ran put to the test.
+type RuleCounts struct {
+	Total   int `json:"total"`
+	Covered int `json:"covered"`
+}
+
+// ExplorationCounts is what the exhaustive exploration of the specification went through.
+type ExplorationCounts struct {
+	States      int  `json:"states"`
+	Transitions int  `json:"transitions"`
+	Complete    bool `json:"complete"` // every reachable state was seen
+}
+
+// RandomCounts is what the random walks did.
+type RandomCounts struct {
+	Sequences int `json:"sequences"`
+	Steps     int `json:"steps"`
+}
+
+// LinearizabilityCounts is what was checked of recorded concurrent histories.
+type LinearizabilityCounts struct {
+	Histories  int `json:"histories"`
+	Operations int `json:"operations"`
+	Illegal    int `json:"illegal"` // histories that no order of the specification explains
+	Unknown    int `json:"unknown"` // histories that could not be decided
+}
+
+// Skip is a scenario that did not run.
+type Skip struct {
+	Scenario string `json:"scenario"`
+	Reason   string `json:"reason"`
+}
+
+// Case is one test case of the JUnit form.
+type Case struct {
+	Judge   Judge
+	Name    string
+	Took    time.Duration
+	Skipped string // why it did not run; empty if it did
+}
+
+// New begins the verdict on a target.
+func New(version, target, comparedWith string, seed uint64) *Verdict {
+	return &Verdict{
+		Format: Format, Muster: version, Target: target, ComparedWith: comparedWith, Result: Inconclusive, Seed: seed,
+		Failures: []Finding{}, Differences: []Finding{}, Known: []Finding{}, Skipped: []Skip{},
+		Reasons: []string{}, Warnings: []string{},
+		finished: map[Judge]bool{},
+	}
+}
+
+// Find hands in a finding.
+func (v *Verdict) Find(f Finding) { v.findings = append(v.findings, f.described()) }
+
+// Case hands in a test case for the JUnit form, and counts a skipped scenario.
+func (v *Verdict) Case(c Case) {
+	v.cases = append(v.cases, c)
+	if c.Judge == Scenarios && c.Skipped != "" {
+		v.Skipped = append(v.Skipped, Skip{Scenario: c.Name, Reason: c.Skipped})
+	}
+}
+
+// Finish says that a judge has done all it was asked for. A judge whose section is there and that has not finished leaves the verdict
+// inconclusive at best.
+func (v *Verdict) Finish(j Judge) { v.finished[j] = true }
+
+// CannotTell says that something could not be judged: nothing passes by default.
+func (v *Verdict) CannotTell(format string, args ...any) {
+	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+}
+
+// TargetFailed says that the target or the environment gave way. What was found before still counts.
+func (v *Verdict) TargetFailed(format string, args ...any) {
+	v.unavailable = true
+	v.Reasons = append(v.Reasons, fmt.Sprintf(format, args...))
+}
+
+// TargetHasFailed reports whether TargetFailed was called.
+func (v *Verdict) TargetHasFailed() bool { return v.unavailable }
+
+// Warn notes what has no bearing on the verdict.
+func (v *Verdict) Warn(format string, args ...any) {
+	v.Warnings = append(v.Warnings, fmt.Sprintf(format, args...))
+}
+
+// Close decides the verdict. With strict, compat differences are failures too; known may be nil.
+func (v *Verdict) Close(strict bool, known *KnownList, took time.Duration) {
+	v.DurationS = took.Round(time.Millisecond).Seconds()
+	for _, f := range v.findings {
+		switch {
+		case !f.violates(strict):
+			v.Differences = append(v.Differences, f)
+		case known.holds(f):
+			v.Known = append(v.Known, f)
+		default:
+			v.Failures = append(v.Failures, f)
+		}
+	}
+	v.Warnings = append(v.Warnings, known.gone(v)...)
+	for _, j := range v.judges() {
+		if !v.finished[j] && !v.unavailable {
+			v.CannotTell("%s: ended before all of it was judged", j)
+		}
+	}
+	v.countScenarios()
+	v.countUnknown()
+	switch {
+	case len(v.Failures) > 0:
+		v.Result = Fail
+	case v.unavailable:
+		v.Result = Unavailable
+	case len(v.Reasons) > 0:
+		v.Result = Inconclusive
+	default:
+		v.Result = Pass
+	}
+}
+
+func (v *Verdict) countScenarios() {
+	if v.Scenarios == nil {
+		return
+	}
+	*v.Scenarios = ScenarioCounts{}
+	for _, c := range v.cases {
+		switch {
+		case c.Judge != Scenarios:
+		case c.Skipped != "":
+			v.Scenarios.Skipped++
+		case len(about(v.Failures, Scenarios, c.Name))+len(about(v.Known, Scenarios, c.Name)) > 0:
+			v.Scenarios.Run++
+			v.Scenarios.Failed++
+		default:
+			v.Scenarios.Run++
+			v.Scenarios.Passed++
+		}
+	}
+}
+
+// countUnknown turns counts that no pass may hide into reasons.
+func (v *Verdict) countUnknown() {
+	if s := v.Scenarios; s != nil && s.Run == 0 && !v.unavailable {
+		v.CannotTell("scenarios: none ran, so nothing is known")
+	}
+	if e := v.Exploration; e != nil && v.finished[Exploration] && !e.Complete {
+		v.CannotTell("exploration: stopped after %d states without having seen them all; raise --budget", e.States)
+	}
+	if l := v.Linearizability; l != nil && l.Unknown > 0 {
+		v.CannotTell("linearizability: %d of %d histories could not be decided", l.Unknown, l.Histories)
+	}
+	if len(v.judges()) == 0 && !v.unavailable {
+		v.CannotTell("no judge ran")
+	}
+}
+
+// judges are those whose sections are there.
+func (v *Verdict) judges() []Judge {
+	var js []Judge
+	if v.Scenarios != nil {
+		js = append(js, Scenarios)
+	}
+	if v.Random != nil {
+		js = append(js, Random)
+	}
+	if v.Exploration != nil {
+		js = append(js, Exploration)
+	}
+	if v.Linearizability != nil {
+		js = append(js, Linearizability)
+	}
+	return js
+}

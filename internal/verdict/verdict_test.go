@@ -1,0 +1,261 @@
+package verdict
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jstemmer/go-junit-report/v2/junit"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files instead of comparing")
+
+const (
+	contractRule = "join.new.rebalances"
+	compatRule   = "join.stable.follower-repeats"
+	quirkRule    = "join.parked.superseded"
+)
+
+// embedded is a whole run on the default target in which one rule of each class is broken.
+func embedded() *Verdict {
+	v := New("0.1.0", "impl", "Kafka 4.3.1", 42)
+	v.Scenarios = &ScenarioCounts{}
+	v.Rules = &RuleCounts{Total: 97, Covered: 5}
+	v.Exploration = &ExplorationCounts{States: 1000, Transitions: 5000, Complete: true}
+	v.Random = &RandomCounts{Sequences: 20, Steps: 600}
+	v.Linearizability = &LinearizabilityCounts{Histories: 2, Operations: 480}
+	v.Case(Case{Judge: Scenarios, Name: "join-new-member", Took: 20 * time.Millisecond})
+	v.Case(Case{Judge: Scenarios, Name: "join-follower-repeats", Took: 10 * time.Millisecond})
+	v.Case(Case{Judge: Scenarios, Name: "sync-parks", Took: 5 * time.Millisecond})
+	v.Case(Case{Judge: Scenarios, Name: "delay-first-join", Skipped: "needs an initial rebalance delay"})
+	v.Case(Case{Judge: Exploration, Name: "specification", Took: time.Second})
+	v.Case(Case{Judge: Random, Name: "lock-step", Took: 2 * time.Second})
+	v.Case(Case{Judge: Linearizability, Name: "history-42", Took: 3 * time.Second})
+	v.Find(Finding{Judge: Scenarios, Rule: contractRule, Scenario: "join-new-member", Text: "join B\n----\nexpected  B: parked\ngot       B: NONE gen=1", Replay: "muster run join-new-member --target impl"})
+	v.Find(Finding{Judge: Scenarios, Rule: compatRule, Scenario: "join-follower-repeats", Replay: "muster run join-follower-repeats --target impl"})
+	v.Find(Finding{Judge: Random, Rule: quirkRule, Scenario: "muster-out/walk-42.txt"})
+	for _, j := range v.judges() {
+		v.Finish(j)
+	}
+	return v
+}
+
+// foreign is a run on a target where only scenarios are judged.
+func foreign() *Verdict {
+	v := New("0.1.0", "127.0.0.1:9092", "Kafka 4.3.1", 1)
+	v.Scenarios = &ScenarioCounts{}
+	v.Rules = &RuleCounts{Total: 97, Covered: 1}
+	v.Case(Case{Judge: Scenarios, Name: "sync-parks", Took: time.Second})
+	v.Finish(Scenarios)
+	return v
+}
+
+func closed(v *Verdict, strict bool, known *KnownList) *Verdict {
+	v.Close(strict, known, 12345*time.Millisecond)
+	return v
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (go test ./internal/verdict -rewrite, then read it):\n%s", path, diff)
+	}
+}
+
+func TestGoldens(t *testing.T) {
+	for name, v := range map[string]*Verdict{"embedded": closed(embedded(), false, nil), "foreign": closed(foreign(), false, nil)} {
+		for ext, write := range map[string]func(*Verdict, *bytes.Buffer) error{
+			".json": func(v *Verdict, b *bytes.Buffer) error { return v.WriteJSON(b) },
+			".xml":  func(v *Verdict, b *bytes.Buffer) error { return v.WriteJUnit(b) },
+			".txt":  func(v *Verdict, b *bytes.Buffer) error { return v.WriteTable(b) },
+		} {
+			var b bytes.Buffer
+			if err := write(v, &b); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+ext, b.Bytes())
+		}
+	}
+}
+
+// The fields that docs/verdict.md promises; programs read them.
+func TestJSONFields(t *testing.T) {
+	promised := map[string][]string{
+		"": {
+			"format", "muster", "target", "compared_with", "verdict", "seed", "duration_s", "scenarios", "rules", "exploration", "random", "linearizability",
+			"failures", "differences", "known", "skipped", "reasons", "warnings",
+		},
+		"scenarios":       {"run", "passed", "failed", "skipped"},
+		"rules":           {"total", "covered"},
+		"exploration":     {"states", "transitions", "complete"},
+		"random":          {"sequences", "steps"},
+		"linearizability": {"histories", "operations", "illegal", "unknown"},
+		"failures":        {"judge", "rule", "class", "scenario", "replay", "sentence", "suffers", "text", "registered"},
+		"skipped":         {"scenario", "reason"},
+	}
+	var b bytes.Buffer
+	if err := closed(embedded(), false, nil).WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var whole map[string]any
+	if err := json.Unmarshal(b.Bytes(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	for section, want := range promised {
+		object := whole
+		switch value := whole[section].(type) {
+		case map[string]any:
+			object = value
+		case []any:
+			object = value[0].(map[string]any)
+		}
+		var got []string
+		for name := range object {
+			got = append(got, name)
+		}
+		sort.Strings(got)
+		sort.Strings(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("section %q:\n%s", section, diff)
+		}
+	}
+
+	b.Reset()
+	if err := closed(foreign(), false, nil).WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"exploration": null`, `"random": null`, `"linearizability": null`, `"failures": []`, `"differences": []`, `"known": []`, `"skipped": []`, `"format": 1`, `"verdict": "pass"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestResult(t *testing.T) {
+	broken := func(rule string) func(*Verdict) {
+		return func(v *Verdict) { v.Find(Finding{Judge: Scenarios, Rule: rule, Scenario: "sync-parks"}) }
+	}
+	for name, c := range map[string]struct {
+		change func(*Verdict)
+		strict bool
+		want   Result
+	}{
+		"nothing found":                  {func(*Verdict) {}, false, Pass},
+		"contract":                       {broken(contractRule), false, Fail},
+		"compat":                         {broken(compatRule), false, Pass},
+		"compat, strict":                 {broken(compatRule), true, Fail},
+		"quirk":                          {broken(quirkRule), false, Pass},
+		"quirk, strict":                  {broken(quirkRule), true, Pass},
+		"no rule":                        {broken(""), false, Fail},
+		"a rule that nobody knows":       {broken("no.such.rule"), false, Fail},
+		"the target died":                {func(v *Verdict) { v.TargetFailed("gone") }, false, Unavailable},
+		"the target died after a fault":  {func(v *Verdict) { broken(contractRule)(v); v.TargetFailed("gone") }, false, Fail},
+		"something could not be decided": {func(v *Verdict) { v.CannotTell("too busy") }, false, Inconclusive},
+		"a fault and a doubt":            {func(v *Verdict) { broken(contractRule)(v); v.CannotTell("too busy") }, false, Fail},
+		"nothing ran":                    {func(v *Verdict) { v.cases = nil }, false, Inconclusive},
+		"no judge":                       {func(v *Verdict) { v.Scenarios = nil }, false, Inconclusive},
+		"a judge did not finish":         {func(v *Verdict) { v.Random = &RandomCounts{Sequences: 1, Steps: 1} }, false, Inconclusive},
+		"exploration not complete":       {func(v *Verdict) { v.Exploration = &ExplorationCounts{States: 1}; v.Finish(Exploration) }, false, Inconclusive},
+		"a history not decided":          {func(v *Verdict) { v.Linearizability = &LinearizabilityCounts{Unknown: 1}; v.Finish(Linearizability) }, false, Inconclusive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := foreign()
+			c.change(v)
+			if got := closed(v, c.strict, nil).Result; got != c.want {
+				t.Errorf("verdict %s, want %s; reasons %q", got, c.want, v.Reasons)
+			}
+			if open := v.Result == Inconclusive || v.Result == Unavailable; open && len(v.Reasons) == 0 {
+				t.Error("no reason is given")
+			}
+		})
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for result, want := range map[Result]int{Pass: 0, Fail: 1, Inconclusive: 2, Unavailable: 3, "": 2} {
+		if got := result.ExitCode(); got != want {
+			t.Errorf("%q exits %d, want %d", result, got, want)
+		}
+	}
+}
+
+func TestKnown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "known.txt")
+	var b bytes.Buffer
+	if err := closed(embedded(), true, nil).WriteKnown(&b); err != nil {
+		t.Fatal(err)
+	}
+	// One failure of another scenario that did not run, and one that is gone.
+	b.WriteString("scenarios sync.preparing delay-first-join\nscenarios sync.preparing sync-parks # gone\n")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	known, err := ReadKnown(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := closed(embedded(), true, known)
+	if v.Result != Pass || len(v.Failures) != 0 || len(v.Known) != 2 {
+		t.Errorf("all failures are known, yet: %s, %d failures, %d known", v.Result, len(v.Failures), len(v.Known))
+	}
+	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "sync-parks\" is gone") || !strings.Contains(v.Warnings[0], path) {
+		t.Errorf("warnings %q, want one of the failure that is gone", v.Warnings)
+	}
+
+	// A finding that the list does not hold still fails.
+	w := embedded()
+	w.Find(Finding{Judge: Scenarios, Rule: contractRule, Scenario: "sync-parks"})
+	if closed(w, true, known); w.Result != Fail || len(w.Failures) != 1 {
+		t.Errorf("an unknown failure gives %s with %d failures", w.Result, len(w.Failures))
+	}
+}
+
+func TestKnownRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "known.txt")
+	if err := os.WriteFile(path, []byte("# fine\n\nscenarios join.new.rebalances\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadKnown(path); err == nil || !strings.Contains(err.Error(), "known.txt:3:") {
+		t.Errorf("error %v, want one that names line 3", err)
+	}
+	if _, err := ReadKnown(path + ".none"); err == nil || !strings.Contains(err.Error(), "--write-known") {
+		t.Errorf("error %v, want one that says how to make a list", err)
+	}
+}
+
+func TestJUnitCounts(t *testing.T) {
+	v := embedded()
+	v.Find(Finding{Judge: Linearizability, Scenario: "muster-out/history-7.txt", Text: "illegal"})
+	v.CannotTell("too busy")
+	var b bytes.Buffer
+	if err := closed(v, false, nil).WriteJUnit(&b); err != nil {
+		t.Fatal(err)
+	}
+	var read junit.Testsuites
+	if err := xml.Unmarshal(b.Bytes(), &read); err != nil {
+		t.Fatal(err)
+	}
+	// Eight named cases, one for the walk that found the quirk, one for the history, one for the doubt.
+	if got := [4]int{read.Tests, read.Failures, read.Errors, read.Skipped}; got != [4]int{10, 2, 1, 1} {
+		t.Errorf("tests, failures, errors, skipped are %v", got)
+	}
+}

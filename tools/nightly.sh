@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# What takes too long for every change: more random walks, longer histories, every judge on every planted bug, a foreign broker with
+# Kafka's own defaults, and every scenario on each release that is given. About an hour.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+. tools/parts.sh
+export MUSTER_NIGHTLY=1
+part 'unit, with the race detector, ten times' 1200 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize/... ./checker/lockstep ./checker/observe
+part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
+part 'planted bugs' 600 $GO test -count=1 -timeout 15m -v -run '^TestCampaign' ./fuzz/bugs
+part 'real Kafka' 1200 tools/test-kafka.sh "$@"
+finish

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The tests that start real brokers, and every scenario on each release that is given: tools/test-kafka.sh 4.3.1 3.9.2
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/parts.sh
+have_kafka || exit 1
+export MUSTER_REQUIRE_KAFKA=1 MUSTER_KAFKA_RELEASES="$*"
+echo "every scenario on Kafka $*"
+$GO test -count=1 -timeout 10m ./internal/kafka ./conformance/targets/kafka
+$GO test -count=1 -timeout 10m -v -run '^TestKafka' ./cmd/muster

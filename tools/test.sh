@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The test suite in parts, each with the seconds it takes:
+#   build        everything compiles, tests with the race detector included
+#   unit         all tests that are not apart, with the race detector
+#   exploration  the judges that run on one goroutine and much of the processor (checker/explore, checker/lockstep): the race detector
+#                would only slow them down
+#   scenarios    every scenario on what runs in this process
+#   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
+#   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka...
+# Caching is off: rapid reads its settings from the environment, which go test's cache does not see.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+. tools/parts.sh
+
+module=$($GO list -m)
+apart=("$module/checker/explore" "$module/checker/lockstep" "$module/checker/linearize" "$module/fuzz/bugs")
+kafka=true
+if [ -z "${MUSTER_REQUIRE_KAFKA:-}" ] && ! have_kafka; then
+	kafka=false # then tests that need it skip themselves
+else
+	apart+=("$module/internal/kafka" "$module/conformance/targets/kafka")
+fi
+mapfile -t together < <($GO list ./... | grep -v -x -F -f <(printf '%s\n' "${apart[@]}"))
+
+build() { $GO build ./... && $GO test -race -run '^$' "${together[@]}" >/dev/null && $GO test -run '^$' "${apart[@]}" >/dev/null; }
+unit() { $GO test -race -count=1 -parallel 8 -timeout 5m -skip '^TestKafka' "${together[@]}"; }
+explore() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/lockstep; }
+scenarios() {
+	$GO build -o bin/muster ./cmd/muster || return
+	local target
+	for target in model impl impl+tcp; do bin/muster run --strict --target "$target" conformance/scenarios || return; done
+}
+campaign() { $GO test -count=1 -timeout 5m ./checker/linearize ./fuzz/bugs; }
+real() { tools/test-kafka.sh 4.3.1 3.9.2; }
+
+part 'build' 60 build
+part 'unit, with the race detector' 50 unit
+part 'exploration' 40 explore
+part 'scenarios in process' 10 scenarios
+part 'campaign' 30 campaign
+if $kafka; then
+	part 'Kafka 4.3.1 and 3.9.2' 80 real
+else
+	scenarios=$(find conformance/scenarios -name '*.txt' | wc -l)
+	not_run 'Kafka 4.3.1 and 3.9.2' "$scenarios scenarios on each of two releases, and $(grep -rhoE '^func TestKafka' --include='*_test.go' . | wc -l) tests of the command"
+fi
+finish
