@@ -47,7 +47,7 @@ func (c *Coordinator) exit(g *group, to State) {
 	switch g.state {
 	case PreparingRebalance:
 		c.cancel(g, JoinTimer, "")
-		g.initial, g.joinedDuringDelay = false, false
+		g.initial = false
 	case CompletingRebalance:
 		g.writing = 0
 		if to == PreparingRebalance {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -19,10 +20,13 @@ import (
 // for each connection.
 const defaultMaxFrame = 4 << 20
 
+// defaultCleanup is Kafka's offsets.retention.check.interval.ms.
+const defaultCleanup = 10 * time.Minute
+
 // Options are a server's settings. The zero value listens on a free port of the loopback.
 type Options struct {
 	Addr     string           // HOST:PORT to listen on; default "127.0.0.1:0"
-	Settings core.Settings    // Node.Host, Node.Port and TopicExists are the server's own
+	Settings core.Settings    // Node.Host, Node.Port, topics and transactions are the server's own; CleanupInterval is 10 min by default
 	Topics   map[string]int32 // topics to begin with: name to number of partitions
 	MaxFrame int              // largest request in bytes, 4 MiB by default; a larger one closes the connection
 
@@ -68,6 +72,9 @@ func Start(o Options) (*Server, error) {
 	}
 	if settings.Choose == nil {
 		settings.Choose = rand.IntN
+	}
+	if settings.CleanupInterval == 0 {
+		settings.CleanupInterval = defaultCleanup
 	}
 	if settings.Report == nil {
 		settings.Report = o.Report

@@ -25,6 +25,13 @@ type Options struct {
 	// InitialDelay is group.initial.rebalance.delay.ms, 0 by default.
 	InitialDelay time.Duration
 
+	// MaxSize is group.max.size, no limit by default.
+	MaxSize int
+
+	// OffsetsRetention is offsets.retention.minutes, 7 days by default. CleanupInterval is offsets.retention.check.interval.ms; by default
+	// never on virtual time, 10 minutes over TCP.
+	OffsetsRetention, CleanupInterval time.Duration
+
 	// Report is told of whatever goes wrong inside; by default nobody is.
 	Report func(error)
 }
@@ -40,6 +47,7 @@ const (
 func (o Options) settings() core.Settings {
 	return core.Settings{
 		MinSessionTimeout: minSession, MaxSessionTimeout: maxSession, InitialRebalanceDelay: o.InitialDelay,
+		MaxSize: o.MaxSize, OffsetsRetention: o.OffsetsRetention, CleanupInterval: o.CleanupInterval, Transactions: true,
 		Node:   core.Node{ID: 1, Host: "127.0.0.1", Port: 9092},
 		Report: o.Report,
 	}

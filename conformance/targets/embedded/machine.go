@@ -47,6 +47,9 @@ func (m *Machine) Timers() []checker.Timer {
 	armed := m.sim.Timers()
 	timers := make([]checker.Timer, 0, len(armed))
 	for _, a := range armed {
+		if a.Timer.Kind == core.CleanupTimer {
+			continue // off unless CleanupInterval is set; core.Cleanup{} does the same by hand
+		}
 		timers = append(timers, checker.Timer{Group: a.Timer.Group, Kind: timerKinds[a.Timer.Kind], Member: a.Timer.Member, Deadline: a.Deadline})
 	}
 	return timers
@@ -88,6 +91,9 @@ func (m *Machine) Drain() checker.Effects {
 	}
 	for _, w := range out.Appends {
 		for i, r := range w.Records {
+			if r.Kind == core.CommitMarker || r.Kind == core.AbortMarker {
+				continue // of no group
+			}
 			if i > 0 && r.Kind == w.Records[i-1].Kind {
 				continue // the offsets of a request are one record here
 			}

@@ -31,6 +31,7 @@ type virtual struct {
 	mu     sync.Mutex
 	sim    *sim.Sim
 	front  *server.Front
+	txns   *server.Transactions
 	open   map[core.Ticket]*openCall
 	ticket core.Ticket
 	closed bool
@@ -41,8 +42,8 @@ type virtual struct {
 func New(o Options) (target.Target, error) {
 	front := server.NewFront(o.settings(), topics())
 	settings := o.settings()
-	settings.TopicExists = front.Exists
-	return &virtual{options: o, sim: sim.New(o.Seed, settings), front: front, open: map[core.Ticket]*openCall{}}, nil
+	settings.TopicExists, settings.TopicName, settings.TopicID = front.Exists, front.TopicName, front.TopicID
+	return &virtual{options: o, sim: sim.New(o.Seed, settings), front: front, txns: server.NewTransactions(), open: map[core.Ticket]*openCall{}}, nil
 }
 
 func (v *virtual) Name() string { return "impl" }
@@ -158,14 +159,28 @@ func (v *virtual) take(c *conn, call *target.Call) {
 		call.Finish(resp, err, v.sim.Now())
 		return
 	}
+	resp, marker, ok := v.txns.Handle(req, version)
+	if marker != nil {
+		v.sim.Step(*marker)
+		v.deliver()
+	}
+	if ok {
+		resp, err := readBack(resp)
+		call.Finish(resp, err, v.sim.Now())
+		return
+	}
 	if r, known := server.Versions()[kmsg.Key(req.Key())]; !known || !r.Has(version) {
 		call.Finish(nil, fmt.Errorf("%w: %s v%d is not served", errRejected, kmsg.NameForKey(req.Key()), version), v.sim.Now())
 		return
 	}
+	verified := core.None
+	if commit, ok := req.(*kmsg.TxnOffsetCommitRequest); ok {
+		verified = v.txns.Verify(commit, version)
+	}
 	v.ticket++
 	c.busy = true
 	v.open[v.ticket] = &openCall{call, c}
-	v.sim.Step(core.Request{Ticket: v.ticket, Message: req, Version: version, ClientID: c.clientID, ClientHost: "/127.0.0.1"})
+	v.sim.Step(core.Request{Ticket: v.ticket, Message: req, Version: version, ClientID: c.clientID, ClientHost: "/127.0.0.1", Verified: verified})
 	v.deliver()
 }
 
