@@ -49,7 +49,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(verifyCommand(), runCommand(), checkCommand(), explainCommand(), kafkaCommand(), cleanupCommand(), versionCommand())
+	root.AddCommand(verifyCommand(), runCommand(), checkCommand(), explainCommand(), kafkaCommand(), cleanupCommand(), doctorCommand(), versionCommand())
 	return root
 }
 

@@ -50,7 +50,7 @@ func (w *expiring) ended(c *Coordinator, id AppendID, code int16) {
 }
 
 func (w *expiring) settled(c *Coordinator, _ AppendID, written bool) {
-	c.deleted(w.group, written)
+	c.deleted(w.group, written, NoOffsetsLeft)
 	c.resume(w.group)
 }
 

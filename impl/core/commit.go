@@ -173,6 +173,8 @@ func (c *Coordinator) write(id string, g *group, offsets []committed, answer fun
 	if g == nil {
 		g = newGroup(id, c.now)
 		c.groups[id] = g
+		c.reason = Created
+		c.observe(g, Dead)
 	}
 	records := make([]Record, 0, len(offsets))
 	for _, o := range offsets {
@@ -206,6 +208,8 @@ func (w *committing) settled(c *Coordinator, id AppendID, written bool) {
 	if g == nil { // its group was not written, but these offsets are: they make a simple group
 		g = newGroup(w.group.id, c.now)
 		c.groups[g.id] = g
+		c.reason = Created
+		c.observe(g, Dead)
 	}
 	for _, o := range offsets {
 		g.keep(o)
@@ -215,6 +219,7 @@ func (w *committing) settled(c *Coordinator, id AppendID, written bool) {
 // dropHollow forgets a simple group that has come to nothing.
 func (c *Coordinator) dropHollow(g *group) {
 	if g.state == Empty && !g.recorded && len(g.offsets)+len(g.unstable)+len(g.commits)+len(g.pending) == 0 {
+		c.reason = NoOffsetsLeft
 		_ = c.transition(g, Dead)
 	}
 }

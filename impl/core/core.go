@@ -28,6 +28,7 @@ type Coordinator struct {
 	abandoned AppendID // no write up to this one is waited for any more
 	position  int64    // in the log, of the last offset record: it only counts which of two is newer
 	faulty    bool     // an inconsistency was met in this step
+	reason    Reason   // for what the step is doing at the moment
 }
 
 // New returns a coordinator without groups.

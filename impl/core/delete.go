@@ -78,7 +78,7 @@ func (w *deleting) ended(c *Coordinator, _ AppendID, code int16) {
 		w.of.answer.Groups[w.place].ErrorCode = appendError(code)
 	}
 	if code != RequestTimedOut {
-		c.deleted(w.group, code == None)
+		c.deleted(w.group, code == None, Deleted)
 	}
 	if w.of.left--; w.of.left == 0 {
 		c.answer(w.of.request.Ticket, w.of.answer)
@@ -87,16 +87,17 @@ func (w *deleting) ended(c *Coordinator, _ AppendID, code int16) {
 }
 
 func (w *deleting) settled(c *Coordinator, _ AppendID, written bool) {
-	c.deleted(w.group, written)
+	c.deleted(w.group, written, Deleted)
 	c.resume(w.group)
 }
 
 func (w *deleting) blocked() *group { return w.group }
 
 // deleted is the end of a group's tombstones.
-func (c *Coordinator) deleted(g *group, written bool) {
+func (c *Coordinator) deleted(g *group, written bool, reason Reason) {
 	g.deleting = 0
 	if written && g.state != Dead {
+		c.reason = reason
 		_ = c.transition(g, Dead)
 	}
 }

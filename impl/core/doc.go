@@ -23,7 +23,7 @@
 //   - a member id made from a client id that is too long for an answer has less of it;
 //   - a retention time that does not fit into a timestamp is for ever.
 //
-// The extension flag of the initial rebalance delay is kept as Kafka keeps it: it may outlive its rebalance (delay.flag).
+// The extension flag of the initial rebalance delay does not outlive its rebalance (delay.flag).
 //
 // Rule ids and sections (§) in comments name the entries of model/classic and of the fact sheet that a branch restates.
 package core

@@ -27,7 +27,7 @@ type group struct {
 
 	// The initial rebalance delay (§1.5).
 	initial           bool // the rebalance waits for its delay, not for its members
-	joinedDuringDelay bool // §0.4 newMemberAdded; it stays up until a delay is extended, even over the end of its rebalance
+	joinedDuringDelay bool // §0.4 newMemberAdded; it goes down when a delay is extended or ends
 	wait, rest        time.Duration
 
 	proposed map[string][]byte // the leader's assignment while it is being written

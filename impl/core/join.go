@@ -77,6 +77,8 @@ func (c *Coordinator) joinNew(
 func (c *Coordinator) create(id string, creator Ticket) *group {
 	g := newGroup(id, c.now)
 	c.groups[id] = g
+	c.reason = Created
+	c.observe(g, Dead)
 	g.creating = c.append(g, []Record{c.newGroupRecord(g)}, &created{g, creator})
 	return g
 }
@@ -115,6 +117,8 @@ func (c *Coordinator) addMember(g *group, r Request, req *kmsg.JoinGroupRequest,
 	g.add(m, req.ProtocolType)
 	c.parkJoin(g, m, r)
 	c.arm(g, NewMemberTimer, id, newMemberTimeout) // join.new.timeout
+	c.reason = MemberJoined
+	c.observe(g, g.state)
 	if g.state.canRebalance() {
 		c.prepare(g) // join.new.rebalances, join.empty.rebalances
 	} else {
@@ -135,6 +139,14 @@ func (c *Coordinator) rejoin(g *group, r Request, req *kmsg.JoinGroupRequest, m 
 	g.setProtocols(m, protocols)
 	m.setTimeouts(r.Version, req)
 	c.parkJoin(g, m, r) // join.preparing.parks
+	switch {
+	case !same:
+		c.reason = ProtocolsChanged
+	case m.id == g.leader:
+		c.reason = LeaderRejoined
+	default:
+		c.reason = MemberRejoined
+	}
 	if g.state.canRebalance() {
 		c.prepare(g) // join.stable.leader-repeats, join.stable.changed, join.completing.changed
 	} else {

@@ -57,12 +57,14 @@ func (c *Coordinator) leave(g *group, e kmsg.LeaveGroupRequestMember) (code int1
 	if _, pending := g.pending[e.MemberID]; pending { // leave.pending
 		delete(g.pending, e.MemberID)
 		c.cancel(g, PendingTimer, e.MemberID)
+		c.reason = MemberLeft
 		return None, false
 	}
 	m, code := g.validate(e.MemberID, e.InstanceID)
 	if code != None {
 		return code, false // leave.member.unknown
 	}
+	c.reason = MemberLeft
 	c.remove(g, m)
 	return None, true
 }

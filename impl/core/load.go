@@ -201,6 +201,7 @@ func (c *Coordinator) loadEnd(ev LoadEnd) {
 			c.armSession(g, m)
 		}
 		if len(g.members) > c.settings.MaxSize {
+			c.reason = Loaded
 			c.prepare(g)
 		}
 	}

@@ -44,6 +44,10 @@ func (c *Coordinator) joinTimerDue(g *group) {
 		c.arm(g, JoinTimer, "", g.wait)
 		return
 	}
+	c.reason = JoinTimedOut
+	if g.initial {
+		c.reason = DelayOver
+	}
 	c.completeJoin(g)
 }
 
@@ -51,6 +55,9 @@ func (c *Coordinator) joinTimerDue(g *group) {
 // The end of a member or of a pending id by its timer ends that too (§5.1 DF6).
 func (c *Coordinator) completeIfAllJoined(g *group, evenInitial bool) {
 	if g.state == PreparingRebalance && (!g.initial || evenInitial) && g.allJoined() {
+		if len(g.members) > 0 {
+			c.reason = AllJoined
+		}
 		c.completeJoin(g)
 	}
 }
@@ -170,6 +177,7 @@ func (c *Coordinator) remove(g *group, m *member) {
 	c.cancelMember(g, m.id)
 	join, sync := m.join, m.sync
 	g.drop(m)
+	c.observe(g, g.state)
 	m.join, m.sync = nil, nil
 	if join != nil {
 		c.answer(join.ticket, joinError(join.version, UnknownMemberID, ""))
@@ -211,6 +219,7 @@ func (c *Coordinator) afterRemoval(g *group, evenInitial bool) {
 // dissolve ends a group that cannot go on: its creation was not written, or something is wrong with it.
 func (c *Coordinator) dissolve(g *group, code int16, inconsistency string) {
 	if inconsistency != "" {
+		c.reason = Inconsistent
 		_ = c.inconsistent(g.id, inconsistency)
 	}
 	c.end(g, code, func(*member) string { return "" })

@@ -40,6 +40,9 @@ type Settings struct {
 
 	// Report is told of every InconsistencyError and WriteError.
 	Report func(error)
+
+	// Observe is told of every change of a group, in order, in the middle of a Step. It may be nil.
+	Observe func(Change)
 }
 
 // Node is an address as FindCoordinator and Metadata give it.

@@ -38,6 +38,7 @@ func (c *Coordinator) transition(g *group, to State) error {
 	}
 	c.exit(g, to)
 	g.previous, g.state, g.since = from, to, c.now
+	c.observe(g, from)
 	c.enter(g)
 	return nil
 }
@@ -47,7 +48,7 @@ func (c *Coordinator) exit(g *group, to State) {
 	switch g.state {
 	case PreparingRebalance:
 		c.cancel(g, JoinTimer, "")
-		g.initial = false
+		g.initial, g.joinedDuringDelay = false, false // delay.flag: each delay starts afresh
 	case CompletingRebalance:
 		g.writing = 0
 		if to == PreparingRebalance {

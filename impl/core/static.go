@@ -47,6 +47,7 @@ func (c *Coordinator) replace(g *group, r Request, req *kmsg.JoinGroupRequest, m
 	g.setProtocols(m, protocols)
 	m.setTimeouts(r.Version, req)
 	c.parkJoin(g, m, r)
+	c.reason = Replaced
 	switch {
 	case g.state == PreparingRebalance: // static.replaced.preparing
 		c.completeIfAllJoined(g, false)

@@ -87,12 +87,17 @@ func (c *Coordinator) memberExpires(g *group, id TimerID) {
 	if !m.isNew && (m.join != nil || m.sync != nil) {
 		return // session.parked: not armed again before its request is answered or it gives a sign of life
 	}
+	c.reason = SessionExpired
+	if m.isNew {
+		c.reason = JoinNotCompleted
+	}
 	c.remove(g, m) // session.expires; join.new.timeout
 	c.afterRemoval(g, true)
 }
 
 // pendingExpires is §3.2; join.pending.expires.
 func (c *Coordinator) pendingExpires(g *group, id TimerID) {
+	c.reason = IDNotUsed
 	delete(g.pending, id.Member)
 	c.completeIfAllJoined(g, true)
 }
@@ -103,6 +108,7 @@ func (c *Coordinator) syncTimerDue(g *group) {
 		_ = c.inconsistent(g.id, "the sync timer ran in "+g.state.String())
 		return
 	}
+	c.reason = SyncTimedOut
 	for _, m := range slices.Clone(g.order) {
 		if m.unsynced {
 			c.remove(g, m)

@@ -134,6 +134,7 @@ func (w *created) ended(c *Coordinator, _ AppendID, code int16) {
 	switch {
 	case code == None || w.group.state == Dead:
 	case code != RequestTimedOut:
+		c.reason = WriteFailed
 		c.dissolve(w.group, appendError(code), "")
 	default:
 		for _, m := range w.group.order {
@@ -166,9 +167,11 @@ func (w *assigned) ended(c *Coordinator, id AppendID, code int16) {
 	}
 	g.writing = 0
 	if code == None {
+		c.reason = LeaderSynced
 		_ = c.transition(g, Stable)
 		return
 	}
+	c.reason = WriteFailed
 	c.endSyncs(g, appendError(code))
 	c.prepare(g)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/groupstats"
 )
 
 // defaultMaxFrame is far above any request of a group that fits the tests of a coordinator, and small enough to be held in memory
@@ -30,6 +31,9 @@ type Options struct {
 	Topics   map[string]int32 // topics to begin with: name to number of partitions
 	MaxFrame int              // largest request in bytes, 4 MiB by default; a larger one closes the connection
 
+	Admin string             // HOST:PORT to serve GET /metrics on; default: nowhere
+	Stats groupstats.Options // how the groups are counted and logged; the clock is the server's own
+
 	// Report is told of inconsistencies, failed writes and connections that are closed for what they sent. It is called from several
 	// goroutines.
 	Report func(error)
@@ -40,6 +44,8 @@ type Server struct {
 	options  Options
 	listener net.Listener
 	loop     *loop
+	stats    *groupstats.Stats
+	admin    *admin // may be nil
 	work     sync.WaitGroup
 
 	mu     sync.Mutex
@@ -79,8 +85,16 @@ func Start(o Options) (*Server, error) {
 	if settings.Report == nil {
 		settings.Report = o.Report
 	}
+	o.Stats.Now = time.Now
+	stats := groupstats.New(o.Stats)
+	settings.Observe = both(stats.Observe, settings.Observe)
 	l := newLoop(settings, o.Topics)
-	s := &Server{options: o, listener: listener, loop: l, conns: map[net.Conn]struct{}{}}
+	s := &Server{options: o, listener: listener, loop: l, stats: stats, conns: map[net.Conn]struct{}{}}
+	if o.Admin != "" {
+		if s.admin, err = startAdmin(o.Admin, stats, o.Report); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+	}
 	s.work.Go(l.run)
 	s.work.Go(s.accept)
 	return s, nil
@@ -101,6 +115,28 @@ func hostPort(a net.Addr) (string, int32, error) {
 // Addr is where the server listens, HOST:PORT.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
+// AdminAddr is where it serves /metrics, HOST:PORT; empty where it does not.
+func (s *Server) AdminAddr() string {
+	if s.admin == nil {
+		return ""
+	}
+	return s.admin.listener.Addr().String()
+}
+
+// Stats says how the groups are doing.
+func (s *Server) Stats() *groupstats.Stats { return s.stats }
+
+// both calls two observers, of which the second may be nil.
+func both(first, second func(core.Change)) func(core.Change) {
+	if second == nil {
+		return first
+	}
+	return func(c core.Change) {
+		first(c)
+		second(c)
+	}
+}
+
 // Close stops listening, drops all connections and returns when nothing of the server runs any more. Parked requests stay unanswered.
 func (s *Server) Close() error {
 	s.mu.Lock()
@@ -110,6 +146,9 @@ func (s *Server) Close() error {
 	}
 	s.closed = true
 	err := s.listener.Close()
+	if s.admin != nil {
+		err = errors.Join(err, s.admin.close())
+	}
 	for c := range s.conns {
 		_ = c.Close() // its goroutine notices
 	}

@@ -1,0 +1,49 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/muster-kafka/muster/impl/groupstats"
+)
+
+// admin is the listener for people and their monitoring: GET /metrics. It is apart from the one for clients, so that it can be bound to
+// another address.
+type admin struct {
+	listener net.Listener
+	http     *http.Server
+	done     chan struct{}
+}
+
+func startAdmin(addr string, stats *groupstats.Stats, report func(error)) (*admin, error) {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(stats); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s for /metrics: %w; choose another address, or port 0 for a free one", addr, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4}))
+	a := &admin{listener: listener, done: make(chan struct{}), http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}}
+	go func() {
+		defer close(a.done)
+		if err := a.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			report(fmt.Errorf("serve /metrics on %s: %w; there are no metrics from here on", listener.Addr(), err))
+		}
+	}()
+	return a, nil
+}
+
+func (a *admin) close() error {
+	err := a.http.Close()
+	<-a.done
+	return err
+}
