@@ -7,6 +7,7 @@
 package embedded
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/muster-kafka/muster/conformance/target"
@@ -21,6 +22,9 @@ const Release = "reference"
 type Options struct {
 	// Seed is what choices and member ids are drawn from, on virtual time: the same seed and calls give the same answers.
 	Seed uint64
+
+	// Profile names the broker profile whose settings these are; see the function Profile.
+	Profile string
 
 	// InitialDelay is group.initial.rebalance.delay.ms, 0 by default.
 	InitialDelay time.Duration
@@ -53,8 +57,26 @@ func (o Options) settings() core.Settings {
 	}
 }
 
+// Profile returns the options of a broker profile of scenarios: default (also if empty), delay, size, retention or restart.
+func Profile(name string) (Options, error) {
+	switch name {
+	case "", "default", "restart":
+		return Options{Profile: name}, nil
+	case "delay":
+		return Options{Profile: name, InitialDelay: 2 * time.Second}, nil
+	case "size":
+		return Options{Profile: name, MaxSize: 2}, nil
+	case "retention":
+		return Options{Profile: name, OffsetsRetention: time.Minute, CleanupInterval: time.Second}, nil
+	}
+	return Options{}, fmt.Errorf("no broker profile %q; there are default, delay, size, retention and restart", name)
+}
+
 func (o Options) profile() string {
-	if o.InitialDelay > 0 {
+	switch {
+	case o.Profile != "":
+		return o.Profile
+	case o.InitialDelay > 0:
 		return "delay"
 	}
 	return "default"

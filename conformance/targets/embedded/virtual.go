@@ -35,6 +35,7 @@ type virtual struct {
 	open   map[core.Ticket]*openCall
 	ticket core.Ticket
 	closed bool
+	life   int // counts restarts
 }
 
 // New returns the reference coordinator in process, on virtual time, as target "impl". It may be used from several goroutines, but
@@ -60,7 +61,7 @@ func (v *virtual) Dial(_ context.Context, clientID string) (target.Conn, error) 
 	if v.closed {
 		return nil, errors.New("dial impl: the target has been closed; open a new one")
 	}
-	return &conn{v: v, clientID: clientID}, nil
+	return &conn{v: v, clientID: clientID, life: v.life}, nil
 }
 
 func (v *virtual) Clock() target.Clock { return virtualClock{v} }
@@ -75,6 +76,21 @@ func (v *virtual) Close() error {
 		v.abandon(o)
 	}
 	return nil
+}
+
+// Restart ends the coordinator as a crash would and starts it again on its log: all connections are gone. Its transactions stay: they are
+// coordinated elsewhere.
+func (v *virtual) Restart(context.Context) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.life++
+	for ticket, o := range v.open {
+		delete(v.open, ticket)
+		v.abandon(o)
+	}
+	err := v.sim.Failover()
+	v.sim.Drain() // nobody is left to hear of it
+	return err
 }
 
 // deliver ends the calls that the simulation has answered.
@@ -115,6 +131,7 @@ type conn struct {
 	busy     bool // its last request is parked
 	queue    []*target.Call
 	closed   bool
+	life     int // of the target that it was opened in
 }
 
 // Send implements target.Conn: the call has ended when Send returns, unless it, or one before it, is parked.
@@ -123,7 +140,7 @@ func (c *conn) Send(req kmsg.Request, version int16) *target.Call {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	call := target.NewCall(req, version, v.sim.Now())
-	if c.closed || v.closed {
+	if c.closed || v.closed || c.life != v.life {
 		call.Finish(nil, target.ErrClosed, v.sim.Now())
 		return call
 	}

@@ -180,9 +180,11 @@ func TestNames(t *testing.T) {
 		{"model", "4.3.1", ""},
 		{"model:3.9.2", "3.9.2", ""},
 		{"model:reference", "reference", ""},
-		{"model:2.8.0", "", "older than"},
+		{"model:2.8", "2.8.2", ""},
+		{"model:3.9+java", "3.9.2+java", ""},
+		{"model:2.3.1", "", "from 2.4 to 4.4"},
 		{"model:", "", "is called"},
-		{"model:new", "", "form"},
+		{"model:new", "", "not a Kafka release"},
 		{"kafka", "", "is called"},
 	} {
 		tg, err := model.New(model.Options{Name: c.name}, nil)
