@@ -44,6 +44,31 @@ type Request struct {
 	Message  kmsg.Request
 	Version  int16
 	ClientID string
+
+	// Verified is the error by which the transaction coordinator refuses a TxnOffsetCommit; 0 where the group is part of the producer's
+	// open transaction.
+	Verified int16
+}
+
+// Broker is a Machine of which a judge also drives what a broker does to its group coordinator. What comes out of each of these is in the
+// next Drain; writes that they need fail as FailWrites says.
+type Broker interface {
+	Machine
+
+	// EndTxn writes the marker that ends a producer's transaction.
+	EndTxn(producer int64, epoch int16, commit bool)
+
+	// DeleteTopics says that topics are gone.
+	DeleteTopics(topics ...string)
+
+	// Cleanup is one round of the periodic look for what has expired.
+	Cleanup()
+
+	// Unload gives up all groups; Load begins to read them from the log, and Loaded ends that. An epoch that is older than one seen
+	// before makes the call void; one that is void or comes in the wrong order does nothing.
+	Unload(epoch int32)
+	Load(epoch int32)
+	Loaded()
 }
 
 // Effects is what a step put out.

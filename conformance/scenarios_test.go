@@ -40,11 +40,15 @@ func open(ctx context.Context, name string) (target.Target, error) {
 	case "kfake":
 		return kfake.Open(ctx)
 	case "impl":
-		return embedded.New(embedded.Options{})
+		o, err := embedded.Profile(profile)
+		if err != nil {
+			return nil, err
+		}
+		return embedded.New(o)
 	case "impl+tcp":
 		return embedded.NewTCP(ctx, embedded.Options{})
 	case "model":
-		return model.New(model.Options{Name: name}, nil)
+		return model.New(model.Options{Name: name, Profile: profile}, nil)
 	}
 	return nil, fmt.Errorf("no target %q here", name)
 }

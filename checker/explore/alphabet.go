@@ -5,8 +5,11 @@ import "github.com/muster-kafka/muster/model/classic"
 // enumerate fills in every event that can happen in s, as its group's alphabets say. Nothing of what clients know or how they behave
 // restricts it. The order is part of the traces: changing it changes which of equally short ones is shown.
 func (m *machine) enumerate(s *classic.State) {
-	m.events, m.leaves = m.events[:0], m.leaves[:0]
+	m.events, m.leaves, m.instances = m.events[:0], m.leaves[:0], m.instances[:0]
 	m.timers(s)
+	if m.group.Failover {
+		m.failover(s)
+	}
 	m.joins(s)
 	m.syncs(s)
 	m.heartbeats(s)
@@ -18,6 +21,12 @@ func (m *machine) enumerate(s *classic.State) {
 		m.add(classic.Event{Kind: kind})
 	}
 	m.addWriting(classic.Event{Kind: classic.DeleteGroups})
+	if m.group.Removal {
+		m.removals(s)
+	}
+	if m.group.Static {
+		m.statics(s)
+	}
 }
 
 func (m *machine) add(e classic.Event) { m.events = append(m.events, e) }
@@ -61,6 +70,9 @@ func running(s *classic.State, failures bool, f func(classic.Event)) {
 	}
 	if s.JoinTimer {
 		f(classic.Event{Kind: classic.JoinTimer})
+		if s.Initial {
+			f(classic.Event{Kind: classic.JoinTimer, Rest: true})
+		}
 	}
 	if s.SyncTimer {
 		f(classic.Event{Kind: classic.SyncTimer})
@@ -83,7 +95,7 @@ func (m *machine) joins(s *classic.State) {
 		}
 	}
 	refs(s, func(ref classic.Ref) {
-		for list := range m.lexicon.Lists {
+		for list := range m.sent {
 			e := classic.Event{Ref: ref, Type: groupType, List: uint8(list), NeedsID: true}
 			join(e)
 			if ref.Kind == classic.NoID && list > 0 {
@@ -172,7 +184,8 @@ func (m *machine) leavings(s *classic.State) {
 		m.leaving(true, ref)
 		m.leaving(false, unknown, ref)
 		known(s, func(other classic.Ref) {
-			if ref.Kind == classic.KnownID && ref.Slot <= other.Slot {
+			// The order counts only where the group reacts to each entry.
+			if ref.Kind == classic.KnownID && (ref.Slot <= other.Slot || m.group.Profile.LeavesOneByOne) {
 				m.leaving(false, ref, other)
 			}
 		})

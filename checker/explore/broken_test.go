@@ -11,18 +11,41 @@ import (
 
 // breaking is the group in which rules are broken.
 func breaking(members int, rule classic.RuleID) Group {
-	return Group{
+	g := Group{
 		Name: rule.String(), Profile: classic.Java, Members: members, Lists: []string{"ab", "b"},
 		AnySubset: true, WriteFailures: true, Offsets: true, Broken: []classic.RuleID{rule},
 	}
+	of := func(first, last classic.RuleID) bool { return rule >= first && rule <= last }
+	// Rules of a subject need what it is about, and nothing else that costs time.
+	switch {
+	case of(classic.StaticJoins, classic.LeaveInstance):
+		g.Lists, g.Static, g.AnySubset, g.Offsets = []string{"ab", "ba"}, true, false, false
+		if rule == classic.StaticReplacedSubscribed {
+			g.Lists, g.Subscriptions, g.Metadata = g.Lists[:1], true, 2
+		}
+	case rule == classic.LeaveOneByOne:
+		g.Profile, g.Members, g.Lists = classic.Scala, 3, g.Lists[:1] // two that leave, and one that stays
+	case of(classic.DelayWaits, classic.DelayFlag), rule == classic.SyncProtocolEarly:
+		g.Lists, g.Delay, g.Offsets = g.Lists[:1], true, false
+	case of(classic.MaxSizeRefuses, classic.MaxSizeLoad):
+		g.MaxSize, g.Failover, g.Offsets = 1, true, false
+	case of(classic.CommitGroupIDFree, classic.CleanupPending):
+		g.Lists, g.Subscriptions, g.Metadata, g.Removal, g.AnySubset = g.Lists[:1], true, 2, true, false
+		g.Types = rule == classic.OffsetDeleteOtherType
+	case of(classic.LoadingRefuses, classic.LoadEpoch):
+		g.Lists, g.Failover, g.Removal, g.AnySubset = g.Lists[:1], true, true, false
+	}
+	return g
 }
 
 // elsewhere says who sees the rules broken that exploration does not: none of them is a decision of the model (classic.Breakable).
 var elsewhere = map[string][]classic.RuleID{
-	"scenarios, which compare encoded answers":   {classic.JoinReplyError, classic.DescribeUnknown, classic.DescribeUnknownCode, classic.DescribeState, classic.DescribeMembers, classic.DescribeRebalancingAssignment, classic.ListState, classic.ListFilters, classic.CommitUnknownTopic, classic.FetchAll, classic.FindCoordinatorGroup, classic.FindCoordinatorBatch},
+	"scenarios, which compare encoded answers":   {classic.StaticReplacedClient, classic.StaticListed, classic.CommitGroupIDFree, classic.CommitTopicID, classic.CommitDuplicates, classic.FetchEachGroup, classic.FetchOldErrors, classic.TxnVerified, classic.LoadingList, classic.JoinReplyError, classic.DescribeUnknown, classic.DescribeUnknownCode, classic.DescribeState, classic.DescribeMembers, classic.DescribeRebalancingAssignment, classic.ListState, classic.ListFilters, classic.CommitUnknownTopic, classic.FetchAll, classic.FindCoordinatorGroup, classic.FindCoordinatorBatch},
 	"lock-step, which resolves ids to slots":     {classic.SyncAssignsMembersOnly},
-	"lock-step and histories, which know time":   {classic.JoinTimerFixed},
-	"lock-step and histories, which know values": {classic.FetchCommitted, classic.FetchNothing},
+	"lock-step and histories, which know time":   {classic.JoinTimerFixed, classic.JoinZeroVersion, classic.ExpiryExplicit, classic.CommitRetention},
+	"lock-step and histories, which know values": {classic.FetchCommitted, classic.FetchNothing, classic.FetchUnstable, classic.FetchUnstablePlain, classic.TxnNewerWins, classic.ExpiryPending},
+	"histories with restarts":                    {classic.LoadOneProtocol, classic.LoadEpoch},
+	"nobody: it wedges a broker for good":        {classic.JoinDuplicateProtocol},
 }
 
 // Every rule that the model can break is noticed, by the property that is made for it among others. The table says with how many
@@ -90,7 +113,7 @@ var unbroken = map[string]func() *view{
 	},
 	"a leader that rejoins stays leader": func() *view {
 		v := stableView(classic.Event{Kind: classic.JoinTimer})
-		v.s.Phase, v.t.Next.Phase = classic.PreparingRebalance, classic.CompletingRebalance
+		v.s.Phase, v.t.Next.Phase, v.s.Slots[0].Joining = classic.PreparingRebalance, classic.CompletingRebalance, true
 		v.t.Next.Slots[0].Leader, v.t.Next.Slots[1].Leader = false, true
 		return v
 	},
@@ -104,8 +127,20 @@ var unbroken = map[string]func() *view{
 		v.t.Next.Phase = classic.CompletingRebalance
 		return v
 	},
-	"SyncGroup in Stable is answered at once": func() *view {
-		return stableView(classic.Event{Kind: classic.SyncGroup, Ref: classic.Ref{Kind: classic.KnownID}, Type: groupType})
+	"only the JoinGroup of an instance gives its member another id": func() *view {
+		v := stableView(classic.Event{Kind: classic.Heartbeat})
+		v.t.Rekeyed = 0
+		return v
+	},
+	"the end of a transaction without offsets here changes nothing": func() *view {
+		v := stableView(classic.Event{Kind: classic.TxnMarker})
+		v.t.Next.Offsets = true
+		return v
+	},
+	"a request without group id is refused before anything else": func() *view {
+		v := stableView(classic.Event{Kind: classic.Heartbeat, BadGroup: true})
+		*v.s = loading
+		return v
 	},
 	"a new member that waits is removed when its time is over": func() *view {
 		v := stableView(classic.Event{Kind: classic.MemberTimer})
@@ -120,11 +155,13 @@ func stableView(e classic.Event) *view {
 	s.Slots[0] = classic.Slot{Kind: classic.Member, Leader: true, Timed: true, List: 1}
 	s.Slots[1] = classic.Slot{Kind: classic.Member, Timed: true, List: 1}
 	lexicon := &classic.Lexicon{Lists: []classic.List{{}, {Names: []uint8{1}}}}
-	return &view{s: &s, e: &e, t: &classic.Transition{Next: s, Minted: -1, Updated: -1}, profile: &classic.Java, lexicon: lexicon}
+	return &view{
+		s: &s, e: &e, t: &classic.Transition{Next: s, Minted: -1, Rekeyed: -1, Updated: -1}, group: &Group{}, profile: &classic.Java, lexicon: lexicon,
+	}
 }
 
 func TestPropertiesThatNoRuleBreaks(t *testing.T) {
-	for _, list := range append([][]property{stepProperties}, byKind[:]...) {
+	for _, list := range everyProperty() {
 		for _, p := range list {
 			if unbroken[p.name] == nil {
 				continue
@@ -138,10 +175,16 @@ func TestPropertiesThatNoRuleBreaks(t *testing.T) {
 	}
 }
 
+func everyProperty() [][]property {
+	return append([][]property{
+		stepProperties, gateProperties, instanceProperties, replacedProperties, delayProperties, sizeProperties, subscriptionProperties,
+	}, byKind[:]...)
+}
+
 // allProperties are the names of everything that is judged.
 func allProperties() (names []string) {
 	names = append(names, neverAnswered, mayHang, allJoined)
-	for _, list := range append([][]property{stepProperties}, byKind[:]...) {
+	for _, list := range everyProperty() {
 		for _, p := range list {
 			names = append(names, p.name)
 		}

@@ -65,14 +65,19 @@ func TestDeepGroups(t *testing.T) {
 	golden(t, "sizes-deep.txt", sizes(t, All(context.Background(), Deep(), nil)))
 }
 
-// A packed prototype that was written independently, to size the state space, counted these states for dynamic members, one list,
-// any assignment and writes that never fail.
+// A packed prototype that was written independently, to size the state space, counted these states for one list, any assignment and
+// writes that never fail; with dynamic members alone, and with static ones.
 func TestSizesOfThePrototype(t *testing.T) {
-	for i, want := range []int64{9, 56, 283, 1094} {
-		g := Group{Profile: classic.Java, Members: i + 1, Lists: []string{"a"}, AnySubset: true}
-		r := Run(context.Background(), fmt.Sprint(i+1, " members"), g.Machine, Options{Workers: 2})
-		if !r.Ok() || r.States != want {
-			t.Errorf("%s; the prototype counted %d states", r, want)
+	for _, test := range []struct {
+		static bool
+		sizes  []int64
+	}{{false, []int64{9, 56, 283, 1094}}, {true, []int64{13, 195, 1820}}} {
+		for i, want := range test.sizes {
+			g := Group{Profile: classic.Java, Members: i + 1, Lists: []string{"a"}, AnySubset: true, Static: test.static}
+			r := Run(context.Background(), fmt.Sprint(i+1, " members"), g.Machine, Options{Workers: 2})
+			if !r.Ok() || r.States != want {
+				t.Errorf("%s; the prototype counted %d states", r, want)
+			}
 		}
 	}
 }

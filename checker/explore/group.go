@@ -25,6 +25,15 @@ type Group struct {
 	WriteFailures bool // writes may fail
 	WriteInFlight bool // the leader's assignment takes time to be written
 	Offsets       bool // offsets are committed
+	Static        bool // clients with and without instance ids
+	Delay         bool // there is an initial rebalance delay
+	MaxSize       int  // group.max.size; 0 is no limit
+	Removal       bool // transactions, and all ways in which offsets go (with Offsets)
+	Failover      bool // the coordinator gives the group up, and another one loads it
+
+	// Subscriptions: the protocol type is "consumer". The first metadata subscribes to one topic, the second to another, and a third
+	// cannot be read.
+	Subscriptions bool
 
 	Broken []classic.RuleID // rules that the model violates
 }
@@ -37,37 +46,54 @@ const (
 	groupType, otherType = 1, 2
 	given                = 1
 	otherProtocol        = 27
+	topicT, topicU       = 0, 1
 )
 
 // Machine returns the group as one worker of a search sees it.
 func (g Group) Machine() Machine {
 	lexicon := &classic.Lexicon{Lists: []classic.List{{}}}
 	for _, letters := range g.Lists {
-		var names []uint8
-		for _, letter := range []byte(letters) {
-			names = append(names, letter-'a'+1)
-		}
-		for range max(g.Metadata, 1) {
-			lexicon.Lists = append(lexicon.Lists, classic.List{Names: names})
+		for metadata := range max(g.Metadata, 1) {
+			lexicon.Lists = append(lexicon.Lists, list(letters, metadata))
 		}
 	}
-	m := &machine{
-		group: g, lexicon: lexicon,
-		model: classic.New(classic.Config{Profile: g.Profile, Lexicon: lexicon, SyncInFlight: g.WriteInFlight, Broken: g.Broken}),
+	if g.Subscriptions {
+		lexicon.Consumer = groupType
 	}
+	m := &machine{group: g, lexicon: lexicon, sent: len(lexicon.Lists)}
+	if g.Failover {
+		m.addLoadedLists()
+		m.oversize = g.oversized()
+	}
+	m.model = classic.New(classic.Config{
+		Profile: g.Profile, Lexicon: lexicon, SyncInFlight: g.WriteInFlight, Broken: g.Broken, InitialDelay: g.Delay, MaxSize: g.MaxSize,
+	})
 	m.silence = newSilence(m.model)
 	m.onTransition = m.transition
 	return m
 }
 
+// list is a protocol list in letters with one of the metadata.
+func list(letters string, metadata int) (l classic.List) {
+	subscription := [...]classic.Topics{classic.TopicSet(topicT), classic.TopicSet(topicU), 0}[metadata]
+	for _, letter := range []byte(letters) {
+		l.Names, l.Topics = append(l.Names, letter-'a'+1), append(l.Topics, subscription)
+	}
+	return l
+}
+
 // machine is a worker's view of a Group.
 type machine struct {
-	group   Group
-	lexicon *classic.Lexicon
-	model   *classic.Model
-	silence *silence
-	events  []classic.Event
-	leaves  []classic.Ref
+	group     Group
+	lexicon   *classic.Lexicon
+	sent      int // the lists that clients send are those before; the others come of loading
+	model     *classic.Model
+	silence   *silence
+	events    []classic.Event
+	leaves    []classic.Ref
+	instances []classic.Instance
+	record    classic.State // what Loaded events load
+	oversize  classic.State
 
 	// the expansion under way
 	key          Key
@@ -90,10 +116,22 @@ func (m *machine) Expand(k Key, x *Expansion) {
 	m.silence.judge(s, x)
 	m.enumerate(s)
 	for i := range m.events {
-		m.view = view{s: s, e: &m.events[i], profile: &m.group.Profile, lexicon: m.lexicon}
-		m.model.Step(s, &m.events[i], m.onTransition)
+		from := m.from(&m.events[i])
+		m.view = view{s: from, e: &m.events[i], group: &m.group, profile: &m.group.Profile, lexicon: m.lexicon}
+		m.model.Step(from, &m.events[i], m.onTransition)
 	}
 }
+
+// from is the state in which an event happens: the one that is expanded, but for a loading. There the coordinator has crashed, or has
+// given the group up, and another one reads the log.
+func (m *machine) from(e *classic.Event) *classic.State {
+	if e.Kind == classic.Loaded {
+		return &loading
+	}
+	return &m.state
+}
+
+var loading = classic.State{Serving: classic.Loading}
 
 // transition takes over one transition of the model.
 func (m *machine) transition(t *classic.Transition) bool {

@@ -44,7 +44,7 @@ func (m *machine) locate(s *c.State, edge int) (found step) {
 	at := 0
 	for i := range m.events {
 		outcome := 0
-		m.model.Step(&m.state, &m.events[i], func(t *c.Transition) bool {
+		m.model.Step(m.from(&m.events[i]), &m.events[i], func(t *c.Transition) bool {
 			if !t.Overflow && inUse(&t.Next) <= m.group.Members {
 				if at == edge {
 					found = step{event: m.events[i], outcome: outcome}
@@ -80,15 +80,21 @@ func (n *narrator) name(slot int8) string {
 // take takes one step and tells it.
 func (n *narrator) take(s step) {
 	at := 0
-	n.machine.model.Step(&n.state, &s.event, func(t *c.Transition) bool {
+	from := &n.state
+	if s.event.Kind == c.Loaded {
+		from = &loading
+	}
+	n.machine.model.Step(from, &s.event, func(t *c.Transition) bool {
 		if at < s.outcome {
 			at++
 			return true
 		}
 		told := Step{Event: n.event(&s.event)}
-		if t.Minted >= 0 {
-			n.names[t.Minted] = string(rune('A' + n.minted%26))
-			n.minted++
+		for _, fresh := range [...]int8{t.Minted, t.Rekeyed} {
+			if fresh >= 0 {
+				n.names[fresh] = string(rune('A' + n.minted%26))
+				n.minted++
+			}
 		}
 		for i := range t.Replies {
 			told.Answers = append(told.Answers, n.answer(&s.event, t, &t.Replies[i]))
@@ -113,7 +119,10 @@ func (n *narrator) take(s step) {
 var eventNames = [...]string{
 	c.JoinGroup: "JoinGroup", c.SyncGroup: "SyncGroup", c.Heartbeat: "Heartbeat", c.LeaveGroup: "LeaveGroup",
 	c.OffsetCommit: "OffsetCommit", c.OffsetFetch: "OffsetFetch", c.DescribeGroups: "DescribeGroups", c.ListGroups: "ListGroups",
-	c.DeleteGroups: "DeleteGroups",
+	c.DeleteGroups: "DeleteGroups", c.TxnOffsetCommit: "TxnOffsetCommit", c.OffsetDelete: "OffsetDelete",
+	c.TxnMarker: "a transaction commits", c.TopicsDeleted: "topics are deleted", c.Cleanup: "the coordinator cleans up",
+	c.Unload: "the coordinator gives the group up", c.LoadStarts: "a coordinator begins to load",
+	c.Loaded: "the coordinator is gone, and another one has loaded the group",
 }
 
 func (n *narrator) event(e *c.Event) string {
@@ -128,14 +137,29 @@ func (n *narrator) event(e *c.Event) string {
 		return "the leader's assignment " + [...]string{"has been written", "could not be written"}[e.Write]
 	case c.LeaveGroup:
 		var who []string
-		for _, ref := range e.Leaves {
-			who = append(who, n.ref(ref))
+		for i, ref := range e.Leaves {
+			in := c.Instance{}
+			if i < len(e.Instances) {
+				in = e.Instances[i]
+			}
+			who = append(who, n.ref(ref)+n.instance(in))
 		}
 		return "LeaveGroup of " + strings.Join(who, ", ") + n.options(e)
-	case c.DescribeGroups, c.ListGroups, c.OffsetFetch, c.DeleteGroups:
-		return eventNames[e.Kind] + n.options(e)
+	case c.JoinGroup, c.SyncGroup, c.Heartbeat, c.OffsetCommit, c.TxnOffsetCommit:
+		return eventNames[e.Kind] + " of " + n.ref(e.Ref) + n.instance(e.Instance) + n.options(e)
 	}
-	return eventNames[e.Kind] + " of " + n.ref(e.Ref) + n.options(e)
+	return eventNames[e.Kind] + n.options(e)
+}
+
+// instance tells an instance id by the member that it belongs to.
+func (n *narrator) instance(in c.Instance) string {
+	switch in.Kind {
+	case c.NoInstance:
+		return ""
+	case c.UnknownInstance:
+		return " with a new instance id"
+	}
+	return " with the instance id of " + n.name(in.Slot)
 }
 
 func (n *narrator) ref(r c.Ref) string {
@@ -157,7 +181,7 @@ func (n *narrator) options(e *c.Event) string {
 		}
 	}
 	join := e.Kind == c.JoinGroup
-	say(join && e.Ref.Kind == c.NoID, "%s", [...]string{"version 3", "version 4"}[number(e.NeedsID)])
+	say(join && e.Ref.Kind == c.NoID, "%s", version(e))
 	say(join, "protocols %s", n.machine.list(e.List))
 	say(join && e.Type == 0, "no protocol type")
 	say(e.Type == otherType, "another protocol type")
@@ -170,6 +194,10 @@ func (n *narrator) options(e *c.Event) string {
 	say(e.OldLeave, "version 2")
 	say(e.TooLarge, "metadata too large")
 	say(e.CommitVersion == 8, "version 8")
+	say(e.Kind == c.JoinTimer && n.state.Initial, "%s", [...]string{"with nothing left to extend it", "with time left to extend it"}[number(e.Rest)])
+	say(e.Aborted, "rather, it aborts")
+	say(e.Kind == c.OffsetDelete, "topics %b", e.Topics&^c.KnownTopics)
+	say(e.Taken != c.Some{}, "taking %s and leaving %s", some(e.Taken), some(e.Left))
 	if e.Kind == c.SyncGroup && e.Ref.Kind == c.KnownID && n.state.Slots[e.Ref.Slot].Leader {
 		var to []string
 		for i, symbol := range e.Assign {
@@ -181,6 +209,31 @@ func (n *narrator) options(e *c.Event) string {
 	}
 	say(e.Write == c.WriteFailed, "and its write fails")
 	return b.String()
+}
+
+// version is the version of a JoinGroup, as far as it counts.
+func version(e *c.Event) string {
+	switch {
+	case e.Skips:
+		return "version 9"
+	case e.Instance.Kind != c.NoInstance:
+		return "version 5"
+	case e.NeedsID:
+		return "version 4"
+	}
+	return "version 3"
+}
+
+func some(s c.Some) string {
+	switch s {
+	case c.Some{Committed: true}:
+		return "committed offsets"
+	case c.Some{Pending: true}:
+		return "pending offsets"
+	case c.Some{Committed: true, Pending: true}:
+		return "committed and pending offsets"
+	}
+	return "no offsets"
 }
 
 func number(b bool) int {
@@ -202,9 +255,11 @@ func (m *machine) list(symbol uint8) string {
 	if symbol == 0 {
 		return "none"
 	}
-	each := max(m.group.Metadata, 1)
-	letters := m.group.Lists[(int(symbol)-1)/each]
-	return letters + strings.Repeat("'", (int(symbol)-1)%each)
+	var letters []byte
+	for _, name := range m.lexicon.Lists[symbol].Names {
+		letters = append(letters, 'a'+name-1)
+	}
+	return string(letters) + strings.Repeat("'", m.metadata(symbol))
 }
 
 func (n *narrator) addressee(e *c.Event, a c.Address) string {
@@ -219,6 +274,8 @@ var codeNames = map[int16]string{
 	c.CodeIllegalGeneration: "ILLEGAL_GENERATION", c.CodeInconsistentGroupProtocol: "INCONSISTENT_GROUP_PROTOCOL",
 	c.CodeInvalidGroupID: "INVALID_GROUP_ID", c.CodeUnknownMemberID: "UNKNOWN_MEMBER_ID",
 	c.CodeInvalidSessionTimeout: "INVALID_SESSION_TIMEOUT", c.CodeRebalanceInProgress: "REBALANCE_IN_PROGRESS",
+	c.CodeUnknownServerError: "UNKNOWN_SERVER_ERROR", c.CodeCoordinatorLoadInProgress: "COORDINATOR_LOAD_IN_PROGRESS",
+	c.CodeNotCoordinator: "NOT_COORDINATOR", c.CodeGroupMaxSizeReached: "GROUP_MAX_SIZE_REACHED", c.CodeFencedInstanceID: "FENCED_INSTANCE_ID",
 	c.CodeNonEmptyGroup: "NON_EMPTY_GROUP", c.CodeGroupIDNotFound: "GROUP_ID_NOT_FOUND", c.CodeMemberIDRequired: "MEMBER_ID_REQUIRED",
 }
 
@@ -232,6 +289,12 @@ func (n *narrator) answer(e *c.Event, t *c.Transition, r *c.Reply) string {
 		text += fmt.Sprintf(", %s led by %s", n.name(r.Member), n.name(r.Leader))
 		if r.Members {
 			text += ", with the members"
+		}
+		if r.FormerLeader {
+			text += ", by its former id"
+		}
+		if r.Skip {
+			text += ", skipping the assignment"
 		}
 	case join && r.Echo == c.EchoSlot:
 		text += ", id of " + n.name(r.Member)
@@ -247,6 +310,9 @@ func (n *narrator) answer(e *c.Event, t *c.Transition, r *c.Reply) string {
 // describe tells the state.
 func (n *narrator) describe() string {
 	s := &n.state
+	if s.Serving != c.Active {
+		return s.Serving.String()
+	}
 	parts := []string{s.Phase.String()}
 	for i := range s.Slots {
 		slot := &s.Slots[i]
@@ -260,6 +326,7 @@ func (n *narrator) describe() string {
 			}
 		}
 		add(slot.Kind == c.Pending, "pending id")
+		add(slot.Static, "static")
 		add(slot.Leader, "leads")
 		add(slot.Joining, "waits in JoinGroup")
 		add(slot.Syncing, "waits in SyncGroup")
@@ -272,7 +339,9 @@ func (n *narrator) describe() string {
 	for _, on := range []struct {
 		is   bool
 		text string
-	}{{s.JoinTimer, "join timer"}, {s.SyncTimer, "sync timer"}, {s.Writing, "assignment being written"}, {s.Offsets, "offsets"}} {
+	}{{s.JoinTimer, "join timer"}, {s.SyncTimer, "sync timer"}, {s.Writing, "assignment being written"}, {s.Offsets, "offsets"},
+		{s.Open, "pending offsets"}, {s.Initial, "initial delay"}, {s.Extends, "to be extended"}, {s.StaleSync, "sync timer of an id that is gone"},
+	} {
 		if on.is {
 			parts = append(parts, on.text)
 		}

@@ -12,18 +12,42 @@ type property struct {
 // byKind lists the properties that are asked about one kind of event.
 var byKind = [...][]property{
 	c.JoinGroup: joinProperties, c.SyncGroup: syncProperties, c.Heartbeat: heartbeatProperties,
-	c.LeaveGroup: leaveProperties, c.OffsetCommit: commitProperties,
+	c.LeaveGroup: leaveProperties, c.OffsetCommit: commitProperties, c.TxnOffsetCommit: txnProperties,
 	c.OffsetFetch: readProperties, c.DescribeGroups: readProperties, c.ListGroups: readProperties,
-	c.DeleteGroups: deleteProperties,
-	c.MemberTimer:  memberTimerProperties, c.JoinTimer: joinTimerProperties, c.SyncTimer: syncTimerProperties,
-	c.WriteDone: writeProperties,
+	c.DeleteGroups: deleteProperties, c.OffsetDelete: offsetDeleteProperties,
+	c.MemberTimer: memberTimerProperties, c.JoinTimer: joinTimerProperties, c.SyncTimer: syncTimerProperties,
+	c.WriteDone: writeProperties, c.TxnMarker: markerProperties, c.TopicsDeleted: topicProperties, c.Cleanup: cleanupProperties,
+	c.Unload: unloadProperties, c.Loaded: loadProperties,
 }
 
 // judgeTransition asks all properties about the transition in view.
 func (m *machine) judgeTransition() {
-	m.view.derive()
-	m.ask(byKind[m.view.e.Kind])
-	if !m.view.refusal {
+	v := &m.view
+	v.derive()
+	if v.s.Serving != c.Active && v.e.Kind != c.Loaded {
+		m.ask(gateProperties)
+		return
+	}
+	kind := v.e.Kind
+	if int(kind) < len(byKind) {
+		m.ask(byKind[kind])
+	}
+	if m.group.Static {
+		m.ask(instanceProperties)
+		if v.instanceReplaced() >= 0 {
+			m.ask(replacedProperties)
+		}
+	}
+	if m.group.Delay {
+		m.ask(delayProperties)
+	}
+	if m.group.MaxSize > 0 && kind == c.JoinGroup {
+		m.ask(sizeProperties)
+	}
+	if m.group.Subscriptions {
+		m.ask(subscriptionProperties)
+	}
+	if !v.refusal && kind != c.Unload && kind != c.Loaded {
 		m.ask(stepProperties)
 	}
 }
@@ -40,7 +64,7 @@ const allJoined = "a join for which nobody is missing is complete"
 
 // judgeState asks what must hold in every state beyond the model's own invariants.
 func (m *machine) judgeState(s *c.State) {
-	if s.Phase != c.PreparingRebalance {
+	if s.Phase != c.PreparingRebalance || s.Initial || m.group.MaxSize > 0 && !m.group.Profile.RefusalReevaluates {
 		return
 	}
 	for i := range s.Slots {
@@ -57,10 +81,10 @@ func (m *machine) judgeState(s *c.State) {
 // answered but an error, and the event's own properties say whether it should be so.
 var stepProperties = []property{
 	{"phases change only as the table allows", c.JoinCompleteGeneration, func(v *view) bool {
-		return c.LegalMove(v.s.Phase, v.t.Next.Phase, v.completed)
+		return c.LegalMove(v.s.Phase, v.t.Next.Phase, v.completions, v.oneByOne())
 	}},
 	{"each completed join takes one generation, and nothing else does", c.JoinCompleteGeneration, func(v *view) bool {
-		return (v.t.Generation == c.NextGeneration) == v.completed
+		return map[c.GenerationEffect]int{c.NextGeneration: 1, c.SecondGeneration: 2}[v.t.Generation] == v.completions
 	}},
 	{"a generation restarts only with the group", c.DeleteEmpty, func(v *view) bool {
 		return v.t.Generation != c.ResetGeneration || v.s.Phase == c.Absent || v.t.Next.Phase == c.Absent ||
@@ -70,7 +94,8 @@ var stepProperties = []property{
 	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, func(v *view) bool {
 		for i := range v.s.Slots {
 			if v.s.Slots[i].Joining && v.t.Next.Slots[i].Kind == c.Free {
-				if code, n := v.answerTo(c.ParkedJoin, int8(i)); n != 1 || code != c.CodeUnknownMemberID {
+				midway := v.completions > 0 && v.oneByOne() // it joined a generation before it left
+				if code, n := v.answerTo(c.ParkedJoin, int8(i)); n != 1 || code != c.CodeUnknownMemberID && (code != c.CodeNone || !midway) {
 					return false
 				}
 			}
@@ -88,23 +113,14 @@ var stepProperties = []property{
 		return true
 	}},
 	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, removedForAReason},
-	{"committed offsets go only with their group", c.OffsetsSurviveMembers, func(v *view) bool {
-		switch v.t.Offsets {
-		case c.KeepOffsets:
-			return v.t.Next.Offsets == v.s.Offsets
-		case c.StoreOffsets:
-			return v.t.Next.Offsets && v.e.Kind == c.OffsetCommit
-		}
-		return !v.t.Next.Offsets && v.e.Kind == c.DeleteGroups && v.code() == c.CodeNone
-	}},
+	{"committed offsets go only with their group, or when they are to go", c.OffsetsSurviveMembers, offsetsKept},
 	{"whoever has waited and is answered has its session start anew", c.SessionRenewedByCompletion, renewed},
 	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, func(v *view) bool {
 		for i := range v.t.Next.Slots {
 			if !v.completed || v.t.Next.Slots[i].Kind != c.Member {
 				continue
 			}
-			own := v.e.Kind == c.JoinGroup && (v.t.Minted == int8(i) || v.e.Ref == c.Ref{Kind: c.KnownID, Slot: int8(i)})
-			if !v.s.Slots[i].Joining && !own {
+			if !v.joinedIn(int8(i)) && !v.s.Slots[i].Static {
 				return false
 			}
 		}
@@ -113,7 +129,15 @@ var stepProperties = []property{
 	{"a leader that rejoins stays leader", c.JoinCompleteLeader, func(v *view) bool {
 		for i := range v.s.Slots {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
-			if v.completed && was.Leader && is.Kind == c.Member && !is.Leader {
+			if v.completed && was.Leader && is.Kind == c.Member && !is.Leader && v.joinedIn(int8(i)) {
+				return false
+			}
+		}
+		return true
+	}},
+	{"the leader of a new generation has joined it", c.JoinCompleteLeader, func(v *view) bool {
+		for i := range v.t.Next.Slots {
+			if v.completed && v.t.Next.Phase == c.CompletingRebalance && v.t.Next.Slots[i].Leader && !v.joinedIn(int8(i)) {
 				return false
 			}
 		}
@@ -123,10 +147,10 @@ var stepProperties = []property{
 		if !v.completed || v.t.Next.Phase != c.CompletingRebalance {
 			return true
 		}
-		got := v.votes(v.t.Next.Protocol)
+		got := v.votes(&v.t.Next, v.t.Next.Protocol)
 		for i := range v.t.Next.Slots {
 			for _, name := range v.lexicon.Lists[v.t.Next.Slots[i].List].Names {
-				if v.votes(name) > got {
+				if v.votes(&v.t.Next, name) > got {
 					return false
 				}
 			}
@@ -134,10 +158,12 @@ var stepProperties = []property{
 		return got > 0
 	}},
 	{"a group that becomes Empty takes a generation and keeps its type", c.JoinCompleteEmpty, func(v *view) bool {
-		return v.t.Next.Phase != c.Empty || !v.completed || v.t.Generation == c.NextGeneration && v.t.Next.Type == v.s.Type
+		took := v.t.Generation == c.NextGeneration || v.t.Generation == c.SecondGeneration
+		return v.t.Next.Phase != c.Empty || !v.completed || took && v.t.Next.Type == v.s.Type
 	}},
 	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, func(v *view) bool {
-		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
+		// Where the group reacts to each entry, the rebalance has begun before the last one leaves, and pending ids hold it up.
+		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
 	}},
 	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, func(v *view) bool {
 		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || members(&v.t.Next) == 0
@@ -145,20 +171,31 @@ var stepProperties = []property{
 	}},
 	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, func(v *view) bool {
 		d, ok := v.effect(c.GroupJoinTimer, 0)
-		if v.s.Phase == c.PreparingRebalance {
+		switch {
+		case v.s.Phase == c.PreparingRebalance && v.e.Kind == c.JoinTimer && !v.completed: // what it does then is for others to say
+			return true
+		case v.s.Phase == c.PreparingRebalance && !v.oneByOne():
 			return !ok || d == c.Cancel
+		case v.s.Phase == c.PreparingRebalance && !v.completed:
+			return !ok
+		case v.t.Next.Initial:
+			return ok && d == c.InitialDelay
 		}
 		return (v.t.Next.Phase == c.PreparingRebalance) == (ok && d == c.MaxRebalance)
 	}},
 	{"the leader's JoinGroup answer lists the members", c.JoinReplyLeader, func(v *view) bool {
-		return v.joinAnswers(func(r *c.Reply) bool { return r.Member != r.Leader || r.Members })
+		return v.joinAnswers(func(r *c.Reply) bool { return r.Member != r.Leader || r.Members || r.FormerLeader })
 	}},
 	{"only the leader's JoinGroup answer lists the members", c.JoinReplyFollower, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool { return r.Member == r.Leader || !r.Members })
 	}},
 	{"a JoinGroup answer names the leader and its own member", c.JoinCompleteLeader, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool {
-			return r.Leader >= 0 && v.t.Next.Slots[r.Leader].Leader && r.Member >= 0 && v.t.Next.Slots[r.Member].Kind == c.Member
+			then := &v.t.Next
+			if r.Midway {
+				then = v.t.Midway
+			}
+			return r.Leader >= 0 && then.Slots[r.Leader].Leader && r.Member >= 0 && then.Slots[r.Member].Kind == c.Member
 		})
 	}},
 	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, aborted},
@@ -198,13 +235,15 @@ func (v *view) syncSuccesses() (n int) {
 	return n
 }
 
-// superseding says whether the event is a request that takes the place of the addressed one.
+// superseding says whether the event is a request that takes the place of the addressed one: it waits, or has completed the join.
 func (v *view) superseding(a c.Address) bool {
 	kind := c.JoinGroup
 	if a.Kind == c.ParkedSync {
 		kind = c.SyncGroup
+	} else if v.instanceReplaced() == a.Slot {
+		return v.reply == nil || v.completed
 	}
-	return v.e.Kind == kind && v.e.Ref == c.Ref{Kind: c.KnownID, Slot: a.Slot} && v.reply == nil
+	return v.e.Kind == kind && v.e.Ref == c.Ref{Kind: c.KnownID, Slot: a.Slot} && (v.reply == nil || kind == c.JoinGroup && v.completed)
 }
 
 // renewed looks at the sessions of those whose wait has ended: all members of a generation that begins, and all whose SyncGroup is
@@ -216,7 +255,7 @@ func renewed(v *view) bool {
 			continue
 		}
 		own := v.e.Kind == c.SyncGroup && v.e.Ref == c.Ref{Kind: c.KnownID, Slot: int8(i)}
-		waited := v.completed || synced && (v.s.Slots[i].Syncing || own)
+		waited := v.completed || synced && (v.s.Slots[i].Syncing && v.instanceReplaced() != int8(i) || own)
 		if waited && !v.armed(int8(i)) {
 			return false
 		}
@@ -232,7 +271,7 @@ func accounted(v *view) bool {
 			answers++
 		}
 	}
-	if v.e.Kind > c.DeleteGroups {
+	if !v.e.Kind.Request() {
 		if answers > 0 {
 			return false
 		}
@@ -270,6 +309,9 @@ func (v *view) callerWaits() bool {
 	if v.e.Ref.Kind == c.KnownID {
 		slot = v.e.Ref.Slot
 	}
+	if v.t.Rekeyed >= 0 {
+		slot = v.t.Rekeyed
+	}
 	if slot < 0 {
 		return false
 	}
@@ -289,12 +331,15 @@ func removedForAReason(v *view) bool {
 		case c.MemberTimer:
 			reason = v.e.Slot == int8(i)
 		case c.JoinTimer:
-			reason = !was.Joining
+			reason = !was.Joining && !was.Static
+		case c.JoinGroup: // it was the last to rejoin
+			reason = v.code() == c.CodeGroupMaxSizeReached && v.e.Ref == c.Ref{Kind: c.KnownID, Slot: int8(i)}
 		case c.SyncTimer:
 			reason = was.OwesSync
 		case c.LeaveGroup:
-			for _, ref := range v.e.Leaves {
-				reason = reason || ref == c.Ref{Kind: c.KnownID, Slot: int8(i)}
+			for at, ref := range v.e.Leaves {
+				reason = reason || ref == c.Ref{Kind: c.KnownID, Slot: int8(i)} ||
+					v.entryInstance(at) == c.Instance{Kind: c.KnownInstance, Slot: int8(i)}
 			}
 		}
 		if !reason {

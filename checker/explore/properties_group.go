@@ -41,13 +41,13 @@ var commitProperties = []property{
 	}},
 	{"OffsetCommit of nobody in a group with members is refused", c.CommitAnonymousRefused, func(v *view) bool {
 		busy := v.s.Phase != c.Empty && v.s.Phase != c.Absent
-		return !busy || v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID || v.refused(c.CodeUnknownMemberID)
+		return !busy || v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.NoInstance || v.refused(c.CodeUnknownMemberID)
 	}},
 	{"OffsetCommit of whoever is no member is refused", c.CommitUnknownMember, func(v *view) bool {
-		return !v.fenced() || v.isMember() || v.refused(c.CodeUnknownMemberID)
+		return !v.fenced() || !v.stranger() || v.refused(c.CodeUnknownMemberID)
 	}},
 	{"OffsetCommit of another generation is refused", c.CommitIllegalGeneration, func(v *view) bool {
-		return !v.fenced() || !v.isMember() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
+		return !v.fenced() || !v.acts() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
 	}},
 	{"no OffsetCommit of an older generation succeeds", c.GenerationFence, func(v *view) bool {
 		return v.e.Gen != c.OtherGen || v.code() != c.CodeNone && v.code() != c.CodeOffsetMetadataTooLarge
@@ -62,6 +62,9 @@ var commitProperties = []property{
 		passed := v.commits(c.Stable) || v.commits(c.PreparingRebalance)
 		return !passed || v.code() == c.CodeRebalanceInProgress || v.slot().New || v.armed(v.e.Ref.Slot)
 	}},
+	{"OffsetCommit that could not be written is answered with the error and stores nothing", c.CommitWriteFails, func(v *view) bool {
+		return v.e.Write == c.WriteOK || v.code() != c.CodeNone && v.t.Offsets == c.KeepOffsets
+	}},
 	{"OffsetCommit with too large metadata stores nothing", c.CommitMetadataTooLarge, func(v *view) bool {
 		return !v.e.TooLarge || v.code() != c.CodeNone && v.t.Offsets == c.KeepOffsets
 	}},
@@ -72,12 +75,12 @@ func (v *view) fenced() bool {
 	if v.s.Phase == c.Absent || v.e.Gen == c.NoGen && v.s.Phase == c.Empty {
 		return false
 	}
-	return v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID
+	return v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.NoInstance
 }
 
 // commits says whether nothing is wrong with a member's OffsetCommit, in the given phase.
 func (v *view) commits(p c.Phase) bool {
-	return v.s.Phase == p && v.isMember() && v.e.Gen == c.CurrentGen
+	return v.s.Phase == p && v.acts() && v.e.Gen == c.CurrentGen
 }
 
 // readProperties are asked about OffsetFetch, DescribeGroups and ListGroups.
@@ -136,13 +139,18 @@ func (v *view) timed() *c.Slot { return &v.s.Slots[v.e.Slot] }
 // joinTimerProperties are asked when the join timer fires.
 var joinTimerProperties = []property{
 	{"the join timer completes the join with those who have joined", c.JoinCompleteTimeout, func(v *view) bool {
-		joined := 0
+		joined, kept := 0, 0
 		for i := range v.s.Slots {
 			if v.s.Slots[i].Joining {
 				joined++
+			} else if v.s.Slots[i].Static {
+				kept++
 			}
 		}
-		return v.completed && members(&v.t.Next) == joined
+		if joined == 0 && kept > 0 || v.s.Initial && v.s.Extends && v.e.Rest {
+			return true
+		}
+		return v.completed && members(&v.t.Next) == joined+kept
 	}},
 }
 

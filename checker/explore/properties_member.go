@@ -14,17 +14,24 @@ var syncProperties = []property{
 		return v.malformedSync() || v.s.Phase != c.Absent && v.s.Phase != c.Empty || v.refused(c.CodeUnknownMemberID)
 	}},
 	{"SyncGroup of whoever is no member is refused", c.SyncUnknownMember, func(v *view) bool {
-		return v.malformedSync() || v.isMember() || v.refused(c.CodeUnknownMemberID)
+		return v.malformedSync() || !v.stranger() || v.refused(c.CodeUnknownMemberID)
 	}},
 	{"SyncGroup of another generation is refused", c.SyncIllegalGeneration, func(v *view) bool {
-		return v.malformedSync() || !v.isMember() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
+		return v.malformedSync() || !v.acts() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
 	}},
 	{"no SyncGroup of an older generation succeeds", c.GenerationFence, func(v *view) bool {
 		return v.e.Gen != c.OtherGen || v.code() != c.CodeNone && v.code() != waiting
 	}},
 	{"SyncGroup for another protocol is refused", c.SyncInconsistentProtocol, func(v *view) bool {
-		return v.malformedSync() || !v.isMember() || v.e.Gen != c.CurrentGen || v.consistent() ||
+		return v.malformedSync() || !v.acts() || v.e.Gen != c.CurrentGen || v.consistent() ||
 			v.refused(c.CodeInconsistentGroupProtocol)
+	}},
+	{"SyncGroup that names a protocol before there is one is answered as the profile says", c.SyncProtocolEarly, func(v *view) bool {
+		early := v.s.Phase == c.PreparingRebalance && v.s.Protocol == 0 && v.e.Protocol != 0 && (v.e.Type == 0 || v.e.Type == v.s.Type)
+		if !early || v.malformedSync() || !v.acts() || v.e.Gen != c.CurrentGen {
+			return true
+		}
+		return v.profile.EarlySyncRefused == (v.code() == c.CodeInconsistentGroupProtocol)
 	}},
 	{"SyncGroup in PreparingRebalance is told to rejoin", c.SyncPreparing, func(v *view) bool {
 		return !v.syncs(c.PreparingRebalance) || v.refused(c.CodeRebalanceInProgress)
@@ -54,12 +61,13 @@ func (v *view) malformedSync() bool { return v.e.NoProtocol || v.e.BadGroup }
 
 // consistent says whether the SyncGroup's protocol is the group's, as far as it names one.
 func (v *view) consistent() bool {
-	return (v.e.Type == 0 || v.e.Type == v.s.Type) && (v.e.Protocol == 0 || v.e.Protocol == v.s.Protocol)
+	early := v.s.Protocol == 0 && !v.profile.EarlySyncRefused
+	return (v.e.Type == 0 || v.e.Type == v.s.Type) && (v.e.Protocol == 0 || v.e.Protocol == v.s.Protocol || early)
 }
 
 // syncs says whether nothing is wrong with a member's SyncGroup, in the given phase.
 func (v *view) syncs(p c.Phase) bool {
-	return v.s.Phase == p && !v.malformedSync() && v.isMember() && v.e.Gen == c.CurrentGen && v.consistent()
+	return v.s.Phase == p && !v.malformedSync() && v.acts() && v.e.Gen == c.CurrentGen && v.consistent()
 }
 
 // heartbeatProperties are asked about every Heartbeat.
@@ -71,10 +79,10 @@ var heartbeatProperties = []property{
 		return v.e.BadGroup || v.s.Phase != c.Absent || v.refused(c.CodeUnknownMemberID)
 	}},
 	{"Heartbeat of whoever is no member is refused", c.HeartbeatUnknownMember, func(v *view) bool {
-		return v.e.BadGroup || v.s.Phase == c.Absent || v.isMember() || v.refused(c.CodeUnknownMemberID)
+		return v.e.BadGroup || v.s.Phase == c.Absent || !v.stranger() || v.refused(c.CodeUnknownMemberID)
 	}},
 	{"Heartbeat of another generation is refused and renews nothing", c.HeartbeatIllegalGeneration, func(v *view) bool {
-		return v.e.BadGroup || !v.isMember() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
+		return v.e.BadGroup || !v.acts() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
 	}},
 	{"no Heartbeat of an older generation succeeds", c.GenerationFence, func(v *view) bool {
 		return v.e.Gen != c.OtherGen || v.code() != c.CodeNone && v.code() != c.CodeRebalanceInProgress
@@ -95,7 +103,7 @@ var heartbeatProperties = []property{
 
 // beats says whether nothing is wrong with a member's Heartbeat, in the given phase.
 func (v *view) beats(p c.Phase) bool {
-	return v.s.Phase == p && !v.e.BadGroup && v.isMember() && v.e.Gen == c.CurrentGen
+	return v.s.Phase == p && !v.e.BadGroup && v.acts() && v.e.Gen == c.CurrentGen
 }
 
 // leaveProperties are asked about every LeaveGroup.
@@ -111,7 +119,7 @@ var leaveProperties = []property{
 	}},
 	{"LeaveGroup of an unknown id is refused", c.LeaveUnknownMember, func(v *view) bool {
 		return v.eachEntry(func(i int, slot *c.Slot, code int16) bool {
-			return v.s.Phase == c.Absent || slot != nil || v.repeated(i) || code == c.CodeUnknownMemberID
+			return v.s.Phase == c.Absent || slot != nil || v.repeated(i) || v.entryError(i) != c.CodeNone || code == c.CodeUnknownMemberID
 		})
 	}},
 	{"a repeated entry of LeaveGroup is refused", c.LeaveBatch, func(v *view) bool {
@@ -119,10 +127,10 @@ var leaveProperties = []property{
 	}},
 	{"LeaveGroup removes the member and starts a rebalance, or lets it go on", c.LeaveMember, func(v *view) bool {
 		return v.eachEntry(func(i int, slot *c.Slot, code int16) bool {
-			if slot == nil || slot.Kind != c.Member {
+			if slot == nil || slot.Kind != c.Member || v.entryError(i) != c.CodeNone {
 				return true
 			}
-			if code != c.CodeNone || v.t.Next.Slots[v.e.Leaves[i].Slot].Kind != c.Free {
+			if code != c.CodeNone || v.t.Next.Slots[v.entrySlot(i)].Kind != c.Free {
 				return false
 			}
 			return !open(v.s.Phase) || v.rebalances()
@@ -140,10 +148,32 @@ var leaveProperties = []property{
 		pending, member := false, false
 		v.eachEntry(func(i int, slot *c.Slot, _ int16) bool {
 			pending = pending || slot != nil && slot.Kind == c.Pending && v.t.Next.Slots[v.e.Leaves[i].Slot].Kind == c.Free
-			member = member || slot != nil && slot.Kind == c.Member
+			member = member || slot != nil && slot.Kind == c.Member && v.entryError(i) == c.CodeNone
 			return true
 		})
 		return member || !pending || v.rebalances() == v.profile.PendingLeaveRebalances
+	}},
+	{"the group reacts to each entry of a LeaveGroup only as the profile says", c.LeaveOneByOne, func(v *view) bool {
+		also, joinTimer := uint16(0), false
+		for _, t := range v.t.Timers {
+			also |= t.Also
+			joinTimer = joinTimer || t.Timer == c.GroupJoinTimer && t.For == c.MaxRebalance
+		}
+		if !v.profile.LeavesOneByOne {
+			return also == 0 && v.t.Midway == nil && v.t.Generation != c.SecondGeneration
+		}
+		if !open(v.s.Phase) || !joinTimer || len(v.e.Leaves) != 2 {
+			return true
+		}
+		first, second := v.entrySlot(0), v.entrySlot(1)
+		gone := func(slot int8) bool {
+			return slot >= 0 && v.s.Slots[slot].Kind == c.Member && v.t.Next.Slots[slot].Kind == c.Free
+		}
+		return !gone(first) || !gone(second) || first == second || also == 1<<second
+	}},
+	{"a LeaveGroup whose Empty record could not be written is answered as the profile says", c.LeaveWriteFails, func(v *view) bool {
+		failed := v.e.Write == c.WriteFailed && len(v.t.Records) > 0 && !v.pendingAfter()
+		return v.reply == nil || (v.code() == c.CodeWriteFailed) == (failed && v.profile.WritesReported)
 	}},
 	{"LeaveGroup up to v2 has its error at top level, later versions one for each entry", c.LeaveSingleVersion, func(v *view) bool {
 		if v.e.BadGroup || v.reply == nil || v.code() == c.CodeWriteFailed {
@@ -164,8 +194,8 @@ func (v *view) isUnknownLeave() bool {
 
 // repeated says whether an entry of a batch names the id of an earlier one.
 func (v *view) repeated(i int) bool {
-	for _, ref := range v.e.Leaves[:i] {
-		if ref.Kind == c.KnownID && ref == v.e.Leaves[i] {
+	for at := range v.e.Leaves[:i] {
+		if slot := v.entrySlot(at); slot >= 0 && slot == v.entrySlot(i) && v.entryError(at) == c.CodeNone {
 			return true
 		}
 	}
@@ -178,7 +208,7 @@ func (v *view) eachEntry(ok func(i int, slot *c.Slot, code int16) bool) bool {
 	if v.e.BadGroup || v.reply == nil {
 		return true
 	}
-	for i, ref := range v.e.Leaves {
+	for i := range v.e.Leaves {
 		code := v.reply.Error
 		switch {
 		case len(v.reply.Entries) > i:
@@ -187,12 +217,33 @@ func (v *view) eachEntry(ok func(i int, slot *c.Slot, code int16) bool) bool {
 			continue
 		}
 		var slot *c.Slot
-		if ref.Kind == c.KnownID && v.s.Slots[ref.Slot].Kind != c.Free && !v.repeated(i) {
-			slot = &v.s.Slots[ref.Slot]
+		if at := v.entrySlot(i); at >= 0 && v.s.Slots[at].Kind != c.Free && !v.repeated(i) {
+			slot = &v.s.Slots[at]
 		}
 		if !ok(i, slot, code) {
 			return false
 		}
 	}
 	return true
+}
+
+// entrySlot is the slot that an entry of LeaveGroup speaks of, or -1: that of its member id or, without one, of its instance.
+func (v *view) entrySlot(i int) int8 {
+	switch ref, instance := v.e.Leaves[i], v.entryInstance(i); {
+	case ref.Kind == c.KnownID:
+		return ref.Slot
+	case ref.Kind == c.NoID && instance.Kind == c.KnownInstance:
+		return instance.Slot
+	}
+	return -1
+}
+
+// entryError is what an entry is refused with for its instance id. That of a pending id is not looked at.
+func (v *view) entryError(i int) int16 {
+	ref, instance := v.e.Leaves[i], v.entryInstance(i)
+	if ref.Kind == c.NoID || ref.Kind == c.KnownID && v.s.Slots[ref.Slot].Kind == c.Pending {
+		return c.CodeNone
+	}
+	entry := view{e: &c.Event{Ref: ref, Instance: instance}, profile: v.profile}
+	return entry.instanceError()
 }

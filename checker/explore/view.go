@@ -8,12 +8,14 @@ type view struct {
 	s       *c.State
 	e       *c.Event
 	t       *c.Transition
+	group   *Group
 	profile *c.Profile
 	lexicon *c.Lexicon
 
-	reply     *c.Reply // the answer to the event's own request, or nil
-	refusal   bool     // the request was answered with an error, and nothing else has come of it
-	completed bool     // a join has completed
+	reply       *c.Reply // the answer to the event's own request, or nil
+	refusal     bool     // the request was answered with an error, and nothing else has come of it
+	completed   bool     // a join has completed
+	completions int      // how many have
 }
 
 // derive works out what several properties ask for.
@@ -25,7 +27,33 @@ func (v *view) derive() {
 		}
 	}
 	v.refusal = v.reply != nil && v.reply.Error != c.CodeNone && v.inert()
-	v.completed = !v.refusal && v.joinCompleted()
+	v.completions = 0
+	if !v.refusal {
+		v.completions = v.joinsCompleted()
+	}
+	v.completed = v.completions > 0
+}
+
+// joinsCompleted counts the joins that have completed. Where the group reacts to each entry of a LeaveGroup, one may have completed
+// before the end: whoever had joined was answered then.
+func (v *view) joinsCompleted() (n int) {
+	if v.joinCompleted() {
+		n++
+	}
+	if !v.oneByOne() || v.s.Phase != c.PreparingRebalance || v.t.Next.Phase == c.CompletingRebalance {
+		return n
+	}
+	for i := range v.s.Slots {
+		if code, answers := v.answerTo(c.ParkedJoin, int8(i)); answers > 0 && code == c.CodeNone {
+			return n + 1
+		}
+	}
+	return n
+}
+
+// oneByOne says whether the event is a batch to each entry of which the group reacts.
+func (v *view) oneByOne() bool {
+	return v.e.Kind == c.LeaveGroup && len(v.e.Leaves) > 1 && v.profile.LeavesOneByOne
 }
 
 // joinCompleted says whether the phases and members before and after show that a join has completed in between.
@@ -36,6 +64,10 @@ func (v *view) joinCompleted() bool {
 		return from != c.Empty && from != c.Absent
 	case c.CompletingRebalance:
 		if from != c.CompletingRebalance {
+			return true
+		}
+		// A replaced member may have joined again with what it had. Then its session starts as that of any member of a new generation.
+		if v.t.Rekeyed >= 0 && v.armed(v.t.Rekeyed) {
 			return true
 		}
 		// In one and the same phase the members' lists are fixed, and nobody new can be in.
@@ -68,7 +100,7 @@ func (v *view) inert() bool {
 // quiet says whether the event had no effect beyond state and answer.
 func (v *view) quiet() bool {
 	t := v.t
-	return len(t.Timers) == 0 && len(t.Records) == 0 && t.Generation == c.SameGeneration && t.Offsets == c.KeepOffsets &&
+	return t.Rekeyed < 0 && len(t.Timers) == 0 && len(t.Records) == 0 && t.Generation == c.SameGeneration && t.Offsets == c.KeepOffsets &&
 		len(t.Replies) <= 1 && len(t.Superseded) == 0
 }
 
@@ -88,6 +120,65 @@ func (v *view) after() *c.Slot { return &v.t.Next.Slots[v.e.Ref.Slot] }
 
 // isMember says whether the request names a member.
 func (v *view) isMember() bool { return v.slot() != nil && v.slot().Kind == c.Member }
+
+// instanceError is what a request is refused with for its instance id.
+func (v *view) instanceError() int16 {
+	switch {
+	case v.e.Instance.Kind == c.UnknownInstance && !v.profile.UnmappedInstancePasses:
+		return c.CodeUnknownMemberID
+	case v.e.Instance.Kind == c.KnownInstance && v.e.Ref != c.Ref{Kind: c.KnownID, Slot: v.e.Instance.Slot}:
+		return c.CodeFencedInstanceID
+	}
+	return c.CodeNone
+}
+
+// acts says whether the request is a member's, and nothing is wrong with its instance id.
+func (v *view) acts() bool { return v.isMember() && v.instanceError() == c.CodeNone }
+
+// stranger says whether the request names nobody, and its instance id is not what is wrong with it.
+func (v *view) stranger() bool { return !v.isMember() && v.instanceError() == c.CodeNone }
+
+// instanceReplaced is the slot of the static member that a JoinGroup takes the place of, or -1.
+func (v *view) instanceReplaced() int8 {
+	if v.e.Kind != c.JoinGroup || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.KnownInstance || !v.joins() {
+		return -1
+	}
+	return v.e.Instance.Slot
+}
+
+// entryInstance is the instance of an entry of LeaveGroup.
+func (v *view) entryInstance(at int) c.Instance {
+	if at < len(v.e.Instances) {
+		return v.e.Instances[at]
+	}
+	return c.Instance{}
+}
+
+// joinedIn says whether a member has joined the generation that the step begins.
+func (v *view) joinedIn(slot int8) bool {
+	own := v.e.Kind == c.JoinGroup && (v.t.Minted == slot || v.t.Rekeyed == slot || v.e.Ref == c.Ref{Kind: c.KnownID, Slot: slot})
+	return own || v.s.Slots[slot].Joining
+}
+
+// full says whether there is no room for the JoinGroup.
+func (v *view) full() bool {
+	if v.group == nil || v.group.MaxSize == 0 {
+		return false
+	}
+	joined := 0
+	for i := range v.s.Slots {
+		if v.s.Slots[i].Joining {
+			joined++
+		}
+	}
+	switch {
+	case v.s.Phase == c.PreparingRebalance:
+		return joined >= v.group.MaxSize && (v.slot() == nil || !v.slot().Joining)
+	case open(v.s.Phase):
+		return members(v.s) >= v.group.MaxSize && !v.isMember()
+	}
+	return false
+}
 
 func (v *view) isPending() bool { return v.slot() != nil && v.slot().Kind == c.Pending }
 
@@ -174,9 +265,8 @@ func (v *view) compatible() bool {
 	return false
 }
 
-// votes counts for a protocol the members of the new generation whose first choice among the common ones it is.
-func (v *view) votes(name uint8) (n int) {
-	next := &v.t.Next
+// votes counts for a protocol the members of a state whose first choice among the common ones it is.
+func (v *view) votes(next *c.State, name uint8) (n int) {
 	for i := range next.Slots {
 		if next.Slots[i].Kind != c.Member {
 			continue

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kmsg"
-
 	"github.com/muster-kafka/muster/checker/linearize/history"
 )
 
@@ -49,10 +47,10 @@ func TestUnknown(t *testing.T) {
 		{"something that is not modelled", nil, Limits{}, func(b *book) {
 			c := b.commit("a", 0, 1, "", -1, 1, 0)
 			req, _ := c.DecodeRequest()
-			instance := "static"
-			req.(*kmsg.OffsetCommitRequest).InstanceID = &instance
-			c.Request = history.EncodeRequest(req, c.Version)
-		}, "not modelled: group.instance.id"},
+			resp, _ := c.DecodeResponse()
+			c.Version = 10
+			c.Request, c.Response = history.EncodeRequest(req, c.Version), history.EncodeResponse(resp, c.Version)
+		}, "not modelled: topic ids"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBook("reference")

@@ -172,7 +172,8 @@ func TestFaultsAreCaughtAndShrunk(t *testing.T) {
 				}
 			},
 		},
-		{name: "panic", what: "panic", most: 1, make: func(f *faulty) { f.crash = true }},
+		{name: "panic", what: "panic", most: 2, // a client joins before it leaves
+			make: func(f *faulty) { f.crash = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			begin := time.Now()

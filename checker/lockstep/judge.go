@@ -32,7 +32,7 @@ func (w *walk) request(e gen.Event) *Violation {
 		w.sent[ticket] = sent{e, parts[0].Group}
 	}
 	if v := w.survives(w.sent[ticket].group, func() {
-		w.machine.Request(checker.Request{Ticket: ticket, Message: e.Request, Version: e.Version, ClientID: e.ClientID})
+		w.machine.Request(checker.Request{Ticket: ticket, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
 	}); v != nil {
 		return v
 	}
@@ -44,7 +44,7 @@ func (w *walk) request(e gen.Event) *Violation {
 	for _, p := range parts {
 		r := observe.Request{
 			Ticket: ticket, Message: p.Message, Version: e.Version, ClientID: e.ClientID,
-			Minted: w.minted(e, ticket, p.Group, effects), WriteFails: e.FailWrites,
+			Minted: w.minted(e, ticket, p.Group, effects), WriteFails: e.FailWrites, Verified: e.Verified,
 		}
 		v := w.judge(p.Group, effects, e.FailWrites, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
 			return w.world.Apply(b, r, at, func(o observe.Outcome) bool { return w.settled(o, at, e.FailWrites, instant, yield) })
@@ -224,7 +224,7 @@ func (w *walk) judge(group string, effects checker.Effects, fails bool, outcomes
 // set are the branches that explain a group so far.
 func (w *walk) set(group string) []*observe.Branch {
 	if w.sets[group] == nil {
-		w.sets[group] = []*observe.Branch{w.world.NewBranch(group)}
+		w.sets[group] = []*observe.Branch{w.world.NewBranch(group).Served(w.serving)}
 	}
 	return w.sets[group]
 }

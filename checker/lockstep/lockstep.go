@@ -80,7 +80,7 @@ type Stats struct {
 }
 
 // Run walks the machine for the given number of events drawn from the source. The machine must be new. The world's configuration must be
-// the machine's own; setup says what may be asked of it.
+// the machine's own; setup says what may be asked of it. Where that has things done to the broker, the machine must be a checker.Broker.
 func Run(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source, steps int) (*Violation, Stats) {
 	w := newWalk(m, config, setup, src)
 	for range steps {
@@ -104,6 +104,8 @@ type walk struct {
 	stats   Stats
 	trace   []string
 	start   time.Time
+	serving classic.Serving
+	epoch   int32 // the latest leader epoch that the machine has heard of
 }
 
 // sent is a request on its way.
@@ -119,7 +121,7 @@ func newWalk(m checker.Machine, config observe.Config, setup gen.Setup, src gen.
 		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(),
 	}
 	for _, g := range w.gen.Groups() {
-		w.sets[g] = []*observe.Branch{w.world.NewBranch(g)}
+		w.set(g)
 	}
 	w.trace = append(w.trace, gen.Head()+"\n----\n")
 	return w
@@ -137,6 +139,12 @@ func (w *walk) event() *Violation {
 	e := w.gen.Next(until)
 	w.open(e.Line)
 	switch {
+	case e.Act != gen.NoAct:
+		if v := w.act(e); v != nil || w.stats.Inconclusive != "" {
+			return v
+		}
+		w.machine.FailWrites(false)
+		return w.fireDue(w.machine.Now(), false)
 	case e.Request != nil:
 		w.machine.FailWrites(e.FailWrites)
 		if v := w.request(e); v != nil {

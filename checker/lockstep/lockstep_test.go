@@ -14,13 +14,39 @@ import (
 func config(p classic.Profile) observe.Config {
 	return observe.Config{
 		Profile: p,
-		Topics:  func(topic string, p int32) bool { return topic == "t" && p < 2 },
+		Topics:  func(topic string, p int32) bool { return (topic == "t" || topic == "u") && p < 2 },
 	}
+}
+
+// whole is a coordinator whose broker is driven too.
+func whole(p classic.Profile) observe.Config {
+	c := config(p)
+	c.OffsetsRetention, c.KeepLog = 10*time.Second, true
+	return c
+}
+
+// everything is all that can be done to one.
+var everything = gen.Setup{
+	Static: true, OffsetDelete: true, Transactions: true, Other: "u", Retention: true, TopicsDelete: true, Restarts: true,
+}
+
+func machine(c observe.Config, seed uint64) checker.Machine {
+	r := rand.New(rand.NewPCG(seed, 7))
+	return observe.NewMachine(observe.NewWorld(c), r.IntN)
 }
 
 func specification(p classic.Profile, seed uint64) checker.Machine {
 	r := rand.New(rand.NewPCG(seed, 7))
 	return observe.NewMachine(observe.NewWorld(config(p)), r.IntN)
+}
+
+// unreached are the rules that no random run comes by, and why.
+var unreached = map[string]string{
+	"commit.topic-id":         "scenario text cannot say it: requests name topics by name; observe's own tests have it",
+	"expiry.rebalancing":      "which offsets may expire is asked of the specification before a cleanup, so that it takes none then",
+	"fetch.unstable.plain":    "plain commits are atomic here",
+	"join.protocol.duplicate": "not modelled: a typed error",
+	"max-size.load":           "no group can be larger than the limit that it is loaded under: the limit is fixed in a run",
 }
 
 // The specification explains itself, whatever it chooses.
@@ -30,9 +56,20 @@ func TestTheModelNeverViolatesItself(t *testing.T) {
 			rules := map[classic.RuleID]int64{}
 			steps, branches, capacity := 0, 0, 0
 			begin := time.Now()
-			for seed := range uint64(90) {
-				setup := gen.Setup{Groups: 1 + int(seed%3), Clients: 2 + int(seed%4), FailWrites: seed%2 == 1}
-				v, stats := Run(specification(p, seed), config(p), setup, gen.Seeded(seed), 300)
+			for seed := range uint64(400) {
+				setup := everything
+				if seed%4 == 0 {
+					setup = gen.Setup{}
+				}
+				setup.Groups, setup.Clients, setup.FailWrites = 1+int(seed%3), 2+int(seed%4), seed%2 == 1
+				c := whole(p)
+				if seed%5 == 1 {
+					c.InitialDelay = 12 * time.Second
+				}
+				if seed%5 == 2 {
+					c.MaxSize = 2
+				}
+				v, stats := Run(machine(c, seed), c, setup, gen.Seeded(seed), 300)
 				if v != nil {
 					t.Fatalf("seed %d: %v", seed, v)
 				}
@@ -48,12 +85,12 @@ func TestTheModelNeverViolatesItself(t *testing.T) {
 			t.Logf("%d steps, %.0f a second, at most %d branches, %d rules of %d, %d ended by capacity", steps,
 				float64(steps)/time.Since(begin).Seconds(), branches, len(rules), len(classic.Rules()), capacity)
 			for _, r := range classic.Rules() {
-				if id, _ := classic.FindRule(r.ID); rules[id] == 0 {
+				if id, _ := classic.FindRule(r.ID); rules[id] == 0 && unreached[r.ID] == "" {
 					t.Errorf("no run came by %s", r.ID)
 				}
 			}
-			if capacity > 10 {
-				t.Errorf("%d of 90 runs were ended by the model's capacity", capacity)
+			if capacity > 40 {
+				t.Errorf("%d of 400 runs were ended by the model's capacity", capacity)
 			}
 		})
 	}

@@ -76,7 +76,7 @@ func (w *walk) show(resp kmsg.Response) string {
 	case *kmsg.LeaveGroupResponse:
 		parts := []string{code(m.ErrorCode)}
 		for _, one := range m.Members {
-			parts = append(parts, w.gen.Who(one.MemberID)+":"+code(one.ErrorCode))
+			parts = append(parts, w.member(one.MemberID, one.InstanceID)+":"+code(one.ErrorCode))
 		}
 		return strings.Join(parts, " ")
 	case *kmsg.OffsetCommitResponse:
@@ -87,6 +87,22 @@ func (w *walk) show(resp kmsg.Response) string {
 			}
 		}
 		return list(parts)
+	case *kmsg.TxnOffsetCommitResponse:
+		var parts []string
+		for _, t := range m.Topics {
+			for _, p := range t.Partitions {
+				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, code(p.ErrorCode)))
+			}
+		}
+		return list(parts)
+	case *kmsg.OffsetDeleteResponse:
+		parts := []string{code(m.ErrorCode)}
+		for _, t := range m.Topics {
+			for _, p := range t.Partitions {
+				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, code(p.ErrorCode)))
+			}
+		}
+		return strings.Join(parts, " ")
 	case *kmsg.OffsetFetchResponse:
 		return showFetch(m)
 	case *kmsg.DescribeGroupsResponse:
@@ -95,6 +111,9 @@ func (w *walk) show(resp kmsg.Response) string {
 		var parts []string
 		for _, g := range m.Groups {
 			parts = append(parts, strings.TrimSpace(g.Group+" "+g.GroupState+" "+g.ProtocolType))
+		}
+		if m.ErrorCode != 0 {
+			parts = append(parts, code(m.ErrorCode))
 		}
 		sort.Strings(parts)
 		return list(parts)
@@ -114,23 +133,35 @@ func (w *walk) show(resp kmsg.Response) string {
 }
 
 func (w *walk) showJoin(m *kmsg.JoinGroupResponse) string {
-	if m.ErrorCode != 0 {
+	if m.ErrorCode != 0 && m.Generation < 0 {
 		return code(m.ErrorCode)
 	}
 	protocol := "null"
 	if m.Protocol != nil {
 		protocol = *m.Protocol
 	}
-	s := fmt.Sprintf("NONE gen=%d leader=%s protocol=%s", m.Generation, w.gen.Who(m.LeaderID), protocol)
+	s := fmt.Sprintf("%s gen=%d leader=%s protocol=%s", code(m.ErrorCode), m.Generation, w.gen.Who(m.LeaderID), protocol)
 	if len(m.Members) == 0 {
 		return s
 	}
 	members := make([]string, len(m.Members))
 	for i, one := range m.Members {
-		members[i] = w.gen.Who(one.MemberID) + ":" + bytes(one.ProtocolMetadata)
+		members[i] = w.member(one.MemberID, one.InstanceID) + ":" + bytes(one.ProtocolMetadata)
 	}
 	sort.Strings(members)
-	return s + " members=[" + strings.Join(members, " ") + "]"
+	s += " members=[" + strings.Join(members, " ") + "]"
+	if m.SkipAssignment {
+		s += " skip-assignment"
+	}
+	return s
+}
+
+// member is a member with its instance id.
+func (w *walk) member(id string, instance *string) string {
+	if instance == nil {
+		return w.gen.Who(id)
+	}
+	return w.gen.Who(id) + "@" + *instance
 }
 
 func (w *walk) showDescribe(m *kmsg.DescribeGroupsResponse) string {
@@ -139,7 +170,7 @@ func (w *walk) showDescribe(m *kmsg.DescribeGroupsResponse) string {
 		s := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", code(g.ErrorCode), g.State, g.ProtocolType, g.Protocol))
 		var members []string
 		for _, one := range g.Members {
-			members = append(members, fmt.Sprintf("%s:%s->%s", w.gen.Who(one.MemberID), bytes(one.ProtocolMetadata), bytes(one.MemberAssignment)))
+			members = append(members, fmt.Sprintf("%s:%s->%s", w.member(one.MemberID, one.InstanceID), bytes(one.ProtocolMetadata), bytes(one.MemberAssignment)))
 		}
 		sort.Strings(members)
 		parts = append(parts, s+" ["+strings.Join(members, " ")+"]")
@@ -164,7 +195,13 @@ func showFetch(m *kmsg.OffsetFetchResponse) string {
 			add(t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode)
 		}
 	}
+	if m.ErrorCode != 0 {
+		parts = append(parts, code(m.ErrorCode))
+	}
 	for _, g := range m.Groups {
+		if g.ErrorCode != 0 {
+			parts = append(parts, code(g.ErrorCode))
+		}
 		for _, t := range g.Topics {
 			for _, p := range t.Partitions {
 				add(t.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode)
@@ -188,7 +225,7 @@ func (w *walk) timers(ts []timer) string {
 func recordNames(kinds []classic.RecordKind) string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
-		names[i] = [...]string{"group", "group tombstone", "offsets", "offset tombstones"}[k]
+		names[i] = [...]string{"group", "group tombstone", "offsets", "offset tombstones", "transactional offsets", "offset tombstones"}[k]
 	}
 	return list(names)
 }

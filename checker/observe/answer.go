@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"math"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -10,12 +11,20 @@ import (
 
 const (
 	errUnknownTopic     int16 = 3
+	errUnknownTopicID   int16 = 100
 	errMetadataTooLarge       = classic.CodeOffsetMetadataTooLarge
 )
 
-// answer is what a reply of the model looks like on the wire. n is the branch after the event; ids are those of the slots during it, since
-// a slot may be free before and after; p is the parked request that is answered, where it is not the caller.
-func (w *World) answer(n *Branch, ids *slotIDs, c *call, r *classic.Reply, p parked) Answer {
+// scene is what an answer may have to look back on: the branch before the step, and the slots during it, since a slot may be free before
+// and after.
+type scene struct {
+	former *Branch
+	during [classic.MaxSlots]holder
+}
+
+// answer is what a reply of the model looks like on the wire. n is the branch after the event; p is the parked request that is answered,
+// where it is not the caller.
+func (w *World) answer(n *Branch, now *scene, c *call, t *classic.Transition, r *classic.Reply, p parked) Answer {
 	a := Answer{Parked: r.To.Kind != classic.Caller}
 	if !a.Parked {
 		p = parked{ticket: c.request.Ticket, version: c.request.Version, id: c.id}
@@ -23,7 +32,7 @@ func (w *World) answer(n *Branch, ids *slotIDs, c *call, r *classic.Reply, p par
 	a.Ticket = p.ticket
 	switch {
 	case r.To.Kind == classic.ParkedJoin || !a.Parked && c.event.Kind == classic.JoinGroup:
-		a.Message = w.joinAnswer(n, ids, r, p)
+		a.Message = w.joinAnswer(n, now, t, r, p)
 	case r.To.Kind == classic.ParkedSync || !a.Parked && c.event.Kind == classic.SyncGroup:
 		a.Message = w.syncAnswer(n, r, p)
 	default:
@@ -33,42 +42,54 @@ func (w *World) answer(n *Branch, ids *slotIDs, c *call, r *classic.Reply, p par
 	return a
 }
 
-type slotIDs [classic.MaxSlots]string
-
-func (w *World) joinAnswer(n *Branch, ids *slotIDs, r *classic.Reply, p parked) kmsg.Response {
-	t := w.symbols.Load()
+func (w *World) joinAnswer(n *Branch, now *scene, t *classic.Transition, r *classic.Reply, p parked) kmsg.Response {
+	names := w.symbols.Load()
 	m := kmsg.NewPtrJoinGroupResponse()
 	m.ErrorCode, m.Generation = r.Error, -1
 	switch r.Echo {
 	case classic.EchoRequest:
 		m.MemberID = p.id
 	case classic.EchoSlot:
-		m.MemberID = ids[r.Member]
+		m.MemberID = now.during[r.Member].id
+	case classic.EchoFormer:
+		m.MemberID = now.former.holders[r.Member].id
 	}
 	if p.version < 7 {
 		m.Protocol = kmsg.StringPtr("") // join.reply.error
 	}
-	if r.Error != 0 {
+	if r.Error != 0 && !r.Filled {
 		return m
 	}
-	m.Generation = n.generation
-	m.Protocol = kmsg.StringPtr(t.names[n.state.Protocol])
+	state, generation := &n.state, n.generation
+	if r.Midway && t.Midway != nil { // leave.one-by-one
+		state, generation = t.Midway, now.former.generation+1
+	}
+	m.Generation = generation
+	m.Protocol = kmsg.StringPtr(names.names[state.Protocol])
 	if p.version >= 7 {
-		m.ProtocolType = kmsg.StringPtr(t.types[n.state.Type])
+		m.ProtocolType = kmsg.StringPtr(names.types[state.Type])
 	}
-	if r.Leader >= 0 {
-		m.LeaderID = n.holders[r.Leader].id
+	switch {
+	case r.Leader < 0:
+	case r.FormerLeader:
+		m.LeaderID = now.former.holders[r.Leader].id
+	default:
+		m.LeaderID = now.during[r.Leader].id
 	}
+	m.SkipAssignment = r.Skip
 	if !r.Members {
 		return m
 	}
-	for i := range n.holders { // join.reply.leader
-		if n.state.Slots[i].Kind != classic.Member {
+	for i := range now.during { // join.reply.leader
+		if state.Slots[i].Kind != classic.Member {
 			continue
 		}
 		one := kmsg.NewJoinGroupResponseMember()
-		one.MemberID = n.holders[i].id
-		one.ProtocolMetadata = t.metadata(n.state.Slots[i].List, n.state.Protocol)
+		one.MemberID = now.during[i].id
+		one.ProtocolMetadata = names.metadata(state.Slots[i].List, state.Protocol)
+		if state.Slots[i].Static && p.version >= 5 { // static.listed
+			one.InstanceID = kmsg.StringPtr(now.during[i].instance)
+		}
 		m.Members = append(m.Members, one)
 	}
 	return m
@@ -98,14 +119,16 @@ func (w *World) otherAnswer(n *Branch, c *call, r *classic.Reply) kmsg.Response 
 		return m
 	case classic.LeaveGroup:
 		return leaveAnswer(c, r)
-	case classic.OffsetCommit:
-		return w.commitAnswer(c, r.Error, false)
+	case classic.OffsetCommit, classic.TxnOffsetCommit:
+		return w.commitAnswer(c, r.Error, n.state.Serving != classic.Active)
 	case classic.OffsetFetch:
-		return n.fetchAnswer(c)
+		return w.fetchAnswer(n, c, r.Error)
+	case classic.OffsetDelete:
+		return w.offsetDeleteAnswer(c, r)
 	case classic.DescribeGroups:
-		return w.describeAnswer(n, c)
+		return w.describeAnswer(n, c, r.Error)
 	case classic.ListGroups:
-		return w.listAnswer(n, c)
+		return w.listAnswer(n, c, r.Error)
 	default:
 		m := kmsg.NewPtrDeleteGroupsResponse()
 		one := kmsg.NewDeleteGroupsResponseGroup()
@@ -134,55 +157,24 @@ func leaveAnswer(c *call, r *classic.Reply) kmsg.Response {
 	return m
 }
 
-// commitAnswer gives each partition that the group was asked about the group's error, if any, and its own otherwise. Where the write
-// failed, whole says whether that is the error of the whole request or only of the partitions that were to be written.
-func (w *World) commitAnswer(c *call, code int16, whole bool) kmsg.Response {
-	m := kmsg.NewPtrOffsetCommitResponse()
-	m.SetVersion(c.request.Version)
-	whole = whole || code != classic.CodeWriteFailed
-	for _, t := range c.request.Message.(*kmsg.OffsetCommitRequest).Topics {
-		topic := kmsg.NewOffsetCommitResponseTopic()
-		topic.Topic = t.Topic
-		for _, p := range t.Partitions {
-			one := kmsg.NewOffsetCommitResponseTopicPartition()
-			one.Partition = p.Partition
-			one.ErrorCode = c.errors[partition{t.Topic, p.Partition}]
-			if one.ErrorCode == 0 || one.ErrorCode == errMetadataTooLarge && whole && code != 0 {
-				one.ErrorCode = code
-			}
-			topic.Partitions = append(topic.Partitions, one)
-		}
-		m.Topics = append(m.Topics, topic)
-	}
-	return m
-}
-
-// mayBlameWrite says whether an outcome is that of a failed write of some partitions, while others had too much metadata. Coordinators
-// differ on which error those get, and nothing depends on it.
-func (c *call) mayBlameWrite(o Outcome) bool {
-	if c.event.Kind != classic.OffsetCommit || !c.request.WriteFails || o.Overflow || len(o.Answers) == 0 {
-		return false
-	}
-	tooLarge, written := false, false
-	for _, code := range c.errors {
-		tooLarge = tooLarge || code == errMetadataTooLarge
-	}
-	for _, t := range o.Answers[0].Message.(*kmsg.OffsetCommitResponse).Topics {
-		for _, p := range t.Partitions {
-			written = written || p.ErrorCode == classic.CodeWriteFailed
-		}
-	}
-	return tooLarge && written
-}
-
 // describeAnswer: describe.state, describe.members, describe.unknown, describe.unknown.code, describe.rebalancing.assignment.
-func (w *World) describeAnswer(n *Branch, c *call) kmsg.Response {
+func (w *World) describeAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	t := w.symbols.Load()
 	g := kmsg.NewDescribeGroupsResponseGroup()
+	if code != 0 {
+		m := kmsg.NewPtrDescribeGroupsResponse()
+		g.Group, g.ErrorCode = n.group, code
+		m.Groups = append(m.Groups, g)
+		return m
+	}
 	g.Group, g.State, g.ProtocolType = n.group, stateName(n.state.Phase), t.types[n.state.Type]
+	if asked := c.request.Message.(*kmsg.DescribeGroupsRequest); c.request.Version >= 3 && asked.IncludeAuthorizedOperations {
+		g.AuthorizedOperations = w.operations()
+	}
 	switch n.state.Phase {
 	case classic.Absent:
 		if c.request.Version >= 6 {
+			g.AuthorizedOperations = math.MinInt32
 			g.ErrorCode = classic.CodeGroupIDNotFound
 		}
 	case classic.Stable:
@@ -195,6 +187,9 @@ func (w *World) describeAnswer(n *Branch, c *call) kmsg.Response {
 		}
 		one := kmsg.NewDescribeGroupsResponseGroupMember()
 		one.MemberID, one.ClientID = n.holders[i].id, n.holders[i].client
+		if slot.Static && c.request.Version >= 4 { // static.listed
+			one.InstanceID = kmsg.StringPtr(n.holders[i].instance)
+		}
 		stable := n.state.Phase == classic.Stable
 		if stable {
 			one.ProtocolMetadata = t.metadata(slot.List, n.state.Protocol)
@@ -217,12 +212,17 @@ func stateName(p classic.Phase) string {
 }
 
 // listAnswer has the group's entry, or none: list.state, list.filters.
-func (w *World) listAnswer(n *Branch, c *call) kmsg.Response {
+func (w *World) listAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	m := kmsg.NewPtrListGroupsResponse()
+	m.ErrorCode = code
 	asked := c.request.Message.(*kmsg.ListGroupsRequest)
 	listed := n.state.Phase != classic.Absent
 	if c.request.Version >= 4 {
-		listed = listed && passes(asked.StatesFilter, stateName(n.state.Phase))
+		states := asked.StatesFilter
+		if w.java() { // list.filters: blanks around a state's name do not matter there
+			states = trimmed(states)
+		}
+		listed = listed && passes(states, stateName(n.state.Phase))
 	}
 	if c.request.Version >= 5 {
 		listed = listed && passes(asked.TypesFilter, "classic")
@@ -240,6 +240,31 @@ func (w *World) listAnswer(n *Branch, c *call) kmsg.Response {
 	}
 	m.Groups = append(m.Groups, g)
 	return m
+}
+
+// java says whether the coordinator is the Java one, where answers differ by that alone and no rule is concerned.
+func (w *World) java() bool { return w.config.Profile.CreationRecord }
+
+func trimmed(filter []string) []string {
+	all := make([]string, len(filter))
+	for i, f := range filter {
+		all[i] = strings.TrimSpace(f)
+	}
+	return all
+}
+
+// What anybody may do with a group where nobody is kept from anything: a bit for each operation. Java adds the operations on a group's
+// configuration.
+const (
+	scalaOperations = 1<<3 | 1<<6 | 1<<8
+	javaOperations  = scalaOperations | 1<<10 | 1<<11
+)
+
+func (w *World) operations() int32 {
+	if w.java() {
+		return javaOperations
+	}
+	return scalaOperations
 }
 
 func passes(filter []string, name string) bool {

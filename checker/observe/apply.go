@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -37,12 +39,17 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 		return yield(Outcome{
 			Branch:  b,
 			Answers: []Answer{{Ticket: r.Ticket, Message: w.commitAnswer(c, 0, false)}},
-			Rules:   []classic.RuleID{classic.CommitUnknownTopic},
+			Rules:   c.cites(w, nil),
 		}), nil
 	}
-	if w.config.Profile.LeavesOneByOne && len(c.event.Leaves) > 1 && !c.event.BadGroup {
-		return w.leaveOneByOne(b, r, at, yield)
+	if r.Verified != 0 && c.event.Kind == classic.TxnOffsetCommit && !c.event.BadGroup && b.state.Serving == classic.Active {
+		return yield(Outcome{ // txn-commit.verified
+			Branch:  b,
+			Answers: []Answer{{Ticket: r.Ticket, Message: w.commitAnswer(c, r.Verified, true)}},
+			Rules:   []classic.RuleID{classic.TxnVerified},
+		}), nil
 	}
+	c.put = w.aged(c.put, at)
 	more := true
 	w.step(&b.state, &c.event, func(t *classic.Transition) bool {
 		o := w.follow(b, c, t, at)
@@ -51,12 +58,31 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 			o.Answers[0].Message = w.commitAnswer(c, classic.CodeWriteFailed, true)
 			more = yield(o)
 		}
+		if more && w.config.Profile.AnswersDropped && slices.Contains(t.Rules, classic.StaticPending) && t.Replies[0].Error != 0 {
+			more = w.refuseOtherwise(c, o, yield) // static.pending: its contract is any refusal
+		}
 		return more
 	})
 	return more, nil
 }
 
-// follow turns a transition of a branch into its outcome. c is nil where the event is no request.
+// refuseOtherwise yields the outcome of a refused JoinGroup with the other errors that a coordinator may have for it.
+func (w *World) refuseOtherwise(c *call, o Outcome, yield func(Outcome) bool) bool {
+	for _, code := range []int16{classic.CodeUnknownMemberID, classic.CodeFencedInstanceID} {
+		for _, id := range []string{c.id, ""} {
+			reply := *o.Answers[0].Message.(*kmsg.JoinGroupResponse)
+			reply.ErrorCode, reply.MemberID = code, id
+			o.Answers = slices.Clone(o.Answers)
+			o.Answers[0].Message = &reply
+			if !yield(o) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// follow turns a transition of a branch into its outcome.
 func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Outcome {
 	if t.Overflow {
 		return Outcome{Branch: b, Overflow: true}
@@ -68,18 +94,20 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 	switch t.Generation {
 	case classic.NextGeneration:
 		n.generation++
+	case classic.SecondGeneration:
+		n.generation += 2
 	case classic.ResetGeneration:
 		n.generation = 0
 	}
-	if c != nil {
-		o.Rules = append(o.Rules, c.cites(t)...)
+	if c.event.Kind.Request() {
+		o.Rules = append(o.Rules, c.cites(w, t)...)
 		n.learn(b, c, t)
 	}
-	var ids slotIDs
-	for i := range n.holders {
-		ids[i] = n.holders[i].id
-	}
+	now := scene{former: b, during: n.holders}
 	for _, s := range t.Superseded {
+		if s.Kind == classic.Caller { // only broken rules give up the request itself
+			continue
+		}
 		if p := n.close(s, broken); p.open {
 			o.Dropped = append(o.Dropped, p.ticket)
 		}
@@ -93,27 +121,59 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 			closed[i] = n.close(r.To, broken)
 		}
 	}
-	if c != nil && !answered {
-		n.park(c, t)
+	if c.event.Kind.Request() && !answered {
+		if slices.Contains(t.Superseded, classic.Address{Kind: classic.Caller}) {
+			o.Dropped = append(o.Dropped, c.request.Ticket)
+		} else {
+			n.park(c, t)
+		}
 	}
 	o.Dropped = append(o.Dropped, n.forget(broken)...)
-	w.arm(&n, t, at)
-	switch t.Offsets {
-	case classic.StoreOffsets:
-		n.offsets = store(b.offsets, c.put)
-	case classic.ClearOffsets:
-		n.offsets = nil
-	}
+	w.settleOffsets(&n, b, c, t, at)
+	w.arm(&n, b, t, at)
 	if !broken {
 		n.check(t)
 	}
-	for i, r := range t.Replies {
+	for i := range t.Replies {
+		r := &t.Replies[i]
 		if r.To.Kind != classic.Caller && !closed[i].open {
 			continue
 		}
-		o.Answers = append(o.Answers, w.answer(&n, &ids, c, &t.Replies[i], closed[i]))
+		o.Answers = append(o.Answers, w.answer(&n, &now, c, t, r, closed[i]))
 	}
 	return o
+}
+
+// settleOffsets does to the offsets, and to the log, what the transition says.
+func (w *World) settleOffsets(n, b *Branch, c *call, t *classic.Transition, at Window) {
+	if w.config.OffsetsRetention > 0 && n.state.Phase == classic.Empty && b.state.Phase != classic.Empty {
+		n.emptySince = at
+	}
+	gone := c.gone
+	if c.event.Kind == classic.OffsetDelete && len(t.Replies) > 0 {
+		gone = c.deleted(w, t.Replies[0].Refused)
+	}
+	w.write(n, b, c, t, gone)
+	switch t.Offsets {
+	case classic.StoreOffsets:
+		n.ledger = b.store(c.put)
+	case classic.ClearOffsets:
+		n.ledger = ledger{}
+	case classic.PendOffsets:
+		n.ledger = b.pend(c.producer, c.put)
+	case classic.CommitPending:
+		n.ledger = b.end(c.producer, true)
+	case classic.DropPending:
+		n.ledger = b.end(c.producer, false)
+	case classic.RemoveOffsets:
+		n.ledger = b.without(gone, c.event.Taken.Pending)
+	case classic.LoadOffsets:
+		n.load()
+	}
+	if n.state.Phase == classic.Absent {
+		n.generation, n.ledger, n.assigns, n.emptySince = 0, ledger{}, nil, Window{}
+	}
+	n.delay.settle(&n.state)
 }
 
 // learn takes up what a request says of slots.
@@ -121,12 +181,15 @@ func (n *Branch) learn(b *Branch, c *call, t *classic.Transition) {
 	if c.assigns != nil {
 		n.assigns = c.assigns
 	}
+	id := c.request.Minted
+	if id == "" {
+		id = ghost(c.request.Ticket)
+	}
 	if m := t.Minted; m >= 0 {
-		id := c.request.Minted
-		if id == "" {
-			id = ghost(c.request.Ticket)
-		}
 		n.holders[m] = holder{id: id}
+	}
+	if s := t.Rekeyed; s >= 0 {
+		n.holders[s].id = id
 	}
 	for _, s := range []int8{t.Minted, t.Updated} {
 		if s >= 0 {
@@ -134,8 +197,12 @@ func (n *Branch) learn(b *Branch, c *call, t *classic.Transition) {
 		}
 	}
 	for i := range n.holders {
-		if n.state.Slots[i].Kind == classic.Member && b.state.Slots[i].Kind != classic.Member {
-			n.holders[i].client = c.request.ClientID // of the JoinGroup that adds the member, and never changed
+		if n.state.Slots[i].Kind != classic.Member || b.state.Slots[i].Kind == classic.Member && int8(i) != t.Minted {
+			continue
+		}
+		n.holders[i].client = c.request.ClientID // of the JoinGroup that adds the member, and never changed
+		if n.state.Slots[i].Static && c.instance != nil {
+			n.holders[i].instance = *c.instance
 		}
 	}
 }
@@ -157,7 +224,7 @@ func (n *Branch) close(a classic.Address, broken bool) parked {
 
 // park holds the request that the transition did not answer.
 func (n *Branch) park(c *call, t *classic.Transition) {
-	slot := t.Minted
+	slot := max(t.Rekeyed, t.Minted)
 	if slot < 0 && c.event.Ref.Kind == classic.KnownID {
 		slot = c.event.Ref.Slot
 	}
@@ -196,7 +263,7 @@ func (n *Branch) forget(broken bool) (left []checker.Ticket) {
 }
 
 // arm sets the windows of the timers that the transition arms.
-func (w *World) arm(n *Branch, t *classic.Transition, at Window) {
+func (w *World) arm(n, b *Branch, t *classic.Transition, at Window) {
 	for _, e := range t.Timers {
 		var d time.Duration
 		switch e.For {
@@ -208,8 +275,22 @@ func (w *World) arm(n *Branch, t *classic.Transition, at Window) {
 			d = w.config.NewMemberTimeout
 		case classic.MaxRebalance:
 			d = n.maxRebalance()
+			for i := range b.holders {
+				if e.Also>>i&1 == 1 {
+					d = max(d, b.holders[i].rebalance)
+				}
+			}
+		case classic.FormerSession:
+			d = b.holders[e.Slot].session
+		case classic.InitialDelay:
+			d = n.delay.begin(w.config.InitialDelay, n.maxRebalance())
+		case classic.RestOfInitialDelay:
+			d = n.delay.extend(w.config.InitialDelay)
 		}
 		until := at.after(d, w.config.Tick)
+		if d <= 0 && e.Timer == classic.GroupJoinTimer && slices.Contains(t.Rules, classic.StaticNobodyJoined) {
+			until.Latest += int64(spin)
+		}
 		switch e.Timer {
 		case classic.SessionTimer:
 			n.holders[e.Slot].timer = until
@@ -220,6 +301,10 @@ func (w *World) arm(n *Branch, t *classic.Transition, at Window) {
 		}
 	}
 }
+
+// spin is how soon at the latest a join that waits for static members without any rebalance timeout is looked at again. Kafka does so without
+// a pause; where time is virtual there has to be one.
+const spin = time.Second
 
 // maxRebalance is the largest rebalance timeout of the members, at least 0 (join.timer.fixed).
 func (n *Branch) maxRebalance() (d time.Duration) {
@@ -275,21 +360,19 @@ func (w *World) Fire(b *Branch, t Timer, at Window, yield func(Outcome) bool) {
 	e := classic.Event{Kind: classic.MemberTimer, Slot: t.Slot}
 	switch t.Kind {
 	case classic.GroupJoinTimer:
-		e = classic.Event{Kind: classic.JoinTimer}
+		e = classic.Event{Kind: classic.JoinTimer, Rest: b.delay.rest > 0}
 	case classic.GroupSyncTimer:
 		e = classic.Event{Kind: classic.SyncTimer}
 	}
 	if t.WriteFails {
 		e.Write = classic.WriteFailed
 	}
-	w.step(&b.state, &e, func(tr *classic.Transition) bool { return yield(w.follow(b, nil, tr, at)) })
+	w.happen(b, &call{event: e}, at, yield)
 }
 
 // FinishWrite yields every outcome of the end of the write that is in flight (Config.SlowWrites).
 func (w *World) FinishWrite(b *Branch, failed bool, at Window, yield func(Outcome) bool) {
-	e := classic.Event{Kind: classic.WriteDone}
-	if failed {
-		e.Write = classic.WriteFailed
-	}
-	w.step(&b.state, &e, func(tr *classic.Transition) bool { return yield(w.follow(b, nil, tr, at)) })
+	c := &call{event: classic.Event{Kind: classic.WriteDone}}
+	c.fails(failed)
+	w.happen(b, c, at, yield)
 }

@@ -18,14 +18,18 @@ type Branch struct {
 	holders    [classic.MaxSlots]holder
 	joinTimer  Window
 	syncTimer  Window
+	delay      delay    // of PreparingRebalance that is the initial delay
+	emptySince Window   // when the group last became Empty; kept only where offsets expire
 	assigns    []string // assignment bytes by symbol; never changed in place, and entry 0 is the empty one
-	offsets    []offset // by topic and partition; never changed in place
+	ledger              // offsets
+	log        *logged  // what the log says; nil for a group that it does not have, and where no log is kept
 }
 
 // holder is what the model leaves out of a slot.
 type holder struct {
 	id                 string // a ghost's starts with ghostMark
 	client             string // client id of the JoinGroup that added the member
+	instance           string // of a static member
 	session, rebalance time.Duration
 	timer              Window
 	join, sync         parked
@@ -37,18 +41,6 @@ type parked struct {
 	ticket  checker.Ticket
 	version int16
 	id      string // the member id that the request carried
-}
-
-type offset struct {
-	topic     string
-	partition int32
-	at        int64
-	epoch     int32
-	metadata  string
-}
-
-func (o offset) before(p offset) bool {
-	return o.topic < p.topic || o.topic == p.topic && o.partition < p.partition
 }
 
 // Group is the group's name.
@@ -96,30 +88,6 @@ func (b *Branch) Ids() []string {
 	}
 	sort.Strings(ids)
 	return ids
-}
-
-// offset is the committed offset of a partition.
-func (b *Branch) offset(topic string, partition int32) (offset, bool) {
-	key := offset{topic: topic, partition: partition}
-	i := sort.Search(len(b.offsets), func(i int) bool { return !b.offsets[i].before(key) })
-	if i < len(b.offsets) && !key.before(b.offsets[i]) {
-		return b.offsets[i], true
-	}
-	return offset{}, false
-}
-
-// store returns the offsets with the new ones put in.
-func store(old, put []offset) []offset {
-	all := append(append(make([]offset, 0, len(old)+len(put)), old...), put...)
-	sort.SliceStable(all, func(i, j int) bool { return all[i].before(all[j]) })
-	kept := all[:0]
-	for i, o := range all {
-		if i+1 < len(all) && !o.before(all[i+1]) {
-			continue // the later entry for the same partition wins
-		}
-		kept = append(kept, o)
-	}
-	return kept
 }
 
 // assign returns the symbol of an assignment. Symbols that no slot holds any more are used again, so that a run may have any number
@@ -172,6 +140,9 @@ func (b *Branch) assignment(symbol uint8) string {
 func (b *Branch) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s %v gen=%d", b.group, b.state.Phase, b.generation)
+	if b.state.Serving != classic.Active {
+		fmt.Fprintf(&s, " %v", b.state.Serving)
+	}
 	if b.state.Writing {
 		s.WriteString(" writing")
 	}
@@ -182,6 +153,9 @@ func (b *Branch) String() string {
 		}
 		fmt.Fprintf(&s, " %s(", showID(h.id))
 		flags := []string{}
+		if slot.Static {
+			flags = append(flags, "instance "+h.instance)
+		}
 		for _, f := range []struct {
 			on   bool
 			name string

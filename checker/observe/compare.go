@@ -58,55 +58,6 @@ func (d *diff) leave(p, a *kmsg.LeaveGroupResponse) {
 	}
 }
 
-func (d *diff) commit(p, a *kmsg.OffsetCommitResponse) {
-	pairs(d, "topics", p.Topics, a.Topics, func(t kmsg.OffsetCommitResponseTopic) string { return t.Topic },
-		func(what string, p, a kmsg.OffsetCommitResponseTopic) {
-			pairs(d, what+" partitions", p.Partitions, a.Partitions,
-				func(p kmsg.OffsetCommitResponseTopicPartition) string { return fmt.Sprint(p.Partition) },
-				func(what string, p, a kmsg.OffsetCommitResponseTopicPartition) {
-					d.code(what+": error", p.ErrorCode, a.ErrorCode)
-				})
-		})
-}
-
-func (d *diff) fetch(p, a *kmsg.OffsetFetchResponse) {
-	if d.version >= 2 && d.version <= 7 {
-		d.code("error", p.ErrorCode, a.ErrorCode)
-	}
-	if d.version >= 8 {
-		pairs(d, "groups", p.Groups, a.Groups, func(g kmsg.OffsetFetchResponseGroup) string { return g.Group },
-			func(what string, p, a kmsg.OffsetFetchResponseGroup) {
-				d.code(what+": error", p.ErrorCode, a.ErrorCode)
-				pairs(d, "topics", p.Topics, a.Topics, func(t kmsg.OffsetFetchResponseGroupTopic) string { return t.Topic },
-					func(what string, p, a kmsg.OffsetFetchResponseGroupTopic) {
-						pairs(d, what+" partitions", p.Partitions, a.Partitions,
-							func(p kmsg.OffsetFetchResponseGroupTopicPartition) string { return fmt.Sprint(p.Partition) },
-							func(what string, p, a kmsg.OffsetFetchResponseGroupTopicPartition) {
-								d.fetched(what, p.ErrorCode, a.ErrorCode, p.Offset, a.Offset, p.LeaderEpoch, a.LeaderEpoch, p.Metadata, a.Metadata)
-							})
-					})
-			})
-		return
-	}
-	pairs(d, "topics", p.Topics, a.Topics, func(t kmsg.OffsetFetchResponseTopic) string { return t.Topic },
-		func(what string, p, a kmsg.OffsetFetchResponseTopic) {
-			pairs(d, what+" partitions", p.Partitions, a.Partitions,
-				func(p kmsg.OffsetFetchResponseTopicPartition) string { return fmt.Sprint(p.Partition) },
-				func(what string, p, a kmsg.OffsetFetchResponseTopicPartition) {
-					d.fetched(what, p.ErrorCode, a.ErrorCode, p.Offset, a.Offset, p.LeaderEpoch, a.LeaderEpoch, p.Metadata, a.Metadata)
-				})
-		})
-}
-
-func (d *diff) fetched(what string, pe, ae int16, po, ao int64, pl, al int32, pm, am *string) {
-	d.code(what+": error", pe, ae)
-	d.number(what+": offset", po, ao)
-	if d.version >= 5 {
-		d.number(what+": leader epoch", int64(pl), int64(al))
-	}
-	d.nullable(what+": metadata", pm, am)
-}
-
 func (d *diff) describe(p, a *kmsg.DescribeGroupsResponse) {
 	pairs(d, "groups", p.Groups, a.Groups, func(g kmsg.DescribeGroupsResponseGroup) string { return g.Group },
 		func(what string, p, a kmsg.DescribeGroupsResponseGroup) {

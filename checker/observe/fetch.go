@@ -2,40 +2,41 @@ package observe
 
 import (
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/model/classic"
 )
 
-// askedOffsets are the partitions that a request asks for, or all that there are.
-func askedOffsets(m *kmsg.OffsetFetchRequest, version int16) (topics []fetchTopic, all bool) {
-	if version >= 8 {
-		for _, t := range m.Groups[0].Topics {
-			topics = append(topics, fetchTopic{t.Topic, t.Partitions})
-		}
-		return topics, m.Groups[0].Topics == nil
-	}
-	for _, t := range m.Topics {
-		topics = append(topics, fetchTopic{t.Topic, t.Partitions})
-	}
-	return topics, version >= 2 && m.Topics == nil
+// fetchTopic is a topic of an OffsetFetch.
+type fetchTopic struct {
+	name       string
+	id         [16]byte
+	code       int16 // of all its partitions; 0 if it exists
+	partitions []int32
 }
 
-// fetchAnswer: fetch.committed, fetch.nothing, fetch.all. Up to version 7 the request names one group at the top, from version 8 one in
-// a list; both are put into the later shape first.
-func (n *Branch) fetchAnswer(c *call) kmsg.Response {
+// fetchAnswer: fetch.committed, fetch.nothing, fetch.all, fetch.unstable, fetch.error.old. Up to version 7 the request names one group at
+// the top, from version 8 one in a list.
+func (w *World) fetchAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	version := c.request.Version
-	topics, all := askedOffsets(c.request.Message.(*kmsg.OffsetFetchRequest), version)
-	if all {
+	topics := c.asked
+	if c.askedAll {
 		topics = n.committed()
 	}
-
 	m := kmsg.NewPtrOffsetFetchResponse()
 	if version < 8 {
+		if version > 1 {
+			m.ErrorCode = code
+		}
+		if code != 0 && version > 1 || code != 0 && w.config.Profile.Defects.Has(classic.DefectFetchOldErrors) {
+			return m
+		}
 		for _, t := range topics {
 			one := kmsg.NewOffsetFetchResponseTopic()
 			one.Topic = t.name
 			for _, p := range t.partitions {
-				o := n.fetched(t.name, p)
+				o, err := n.fetched(c, t, p, code)
 				part := kmsg.NewOffsetFetchResponseTopicPartition()
-				part.Partition, part.Offset, part.LeaderEpoch, part.Metadata = p, o.at, o.epoch, &o.metadata
+				part.Partition, part.Offset, part.LeaderEpoch, part.Metadata, part.ErrorCode = p, o.at, o.epoch, &o.metadata, err
 				one.Partitions = append(one.Partitions, part)
 			}
 			m.Topics = append(m.Topics, one)
@@ -43,14 +44,20 @@ func (n *Branch) fetchAnswer(c *call) kmsg.Response {
 		return m
 	}
 	g := kmsg.NewOffsetFetchResponseGroup()
-	g.Group = n.group
+	g.Group, g.ErrorCode = n.group, code
+	if code != 0 {
+		topics = nil
+	}
 	for _, t := range topics {
 		one := kmsg.NewOffsetFetchResponseGroupTopic()
-		one.Topic = t.name
+		one.Topic, one.TopicID = t.name, t.id
+		if version >= fetchIDs && c.askedAll {
+			one.TopicID, _ = w.config.TopicID(t.name)
+		}
 		for _, p := range t.partitions {
-			o := n.fetched(t.name, p)
+			o, err := n.fetched(c, t, p, 0)
 			part := kmsg.NewOffsetFetchResponseGroupTopicPartition()
-			part.Partition, part.Offset, part.LeaderEpoch, part.Metadata = p, o.at, o.epoch, &o.metadata
+			part.Partition, part.Offset, part.LeaderEpoch, part.Metadata, part.ErrorCode = p, o.at, o.epoch, &o.metadata, err
 			one.Partitions = append(one.Partitions, part)
 		}
 		g.Topics = append(g.Topics, one)
@@ -59,17 +66,21 @@ func (n *Branch) fetchAnswer(c *call) kmsg.Response {
 	return m
 }
 
-type fetchTopic struct {
-	name       string
-	partitions []int32
-}
-
-// fetched is the committed offset, or what stands for none.
-func (n *Branch) fetched(topic string, p int32) offset {
-	if o, ok := n.offset(topic, p); ok {
-		return o
+// fetched is the committed offset, or what stands for none, and its error.
+func (n *Branch) fetched(c *call, t fetchTopic, p int32, code int16) (offset, int16) {
+	none := offset{topic: t.name, partition: p, at: -1, epoch: -1}
+	switch {
+	case code != 0:
+		return none, code
+	case t.code != 0:
+		return none, t.code
+	case c.event.Stable && n.unstable(partition{t.name, p}):
+		return none, classic.CodeUnstableOffsetCommit
 	}
-	return offset{topic: topic, partition: p, at: -1, epoch: -1}
+	if o, ok := n.offset(t.name, p); ok {
+		return o, 0
+	}
+	return none, 0
 }
 
 // committed are the partitions with an offset, by topic.

@@ -33,6 +33,15 @@ func (b *Branch) Bind(names Binding) *Branch {
 			h.id = id
 		}
 	}
+	if n.log != nil {
+		l := *n.log
+		for i := range l.holders {
+			if id, ok := names[l.holders[i].id]; ok && l.holders[i].id != "" {
+				l.holders[i].id = id
+			}
+		}
+		n.log = &l
+	}
 	return &n
 }
 
@@ -86,6 +95,8 @@ func requestIDs(req kmsg.Request) []string {
 		}
 		return ids
 	case *kmsg.OffsetCommitRequest:
+		return []string{m.MemberID}
+	case *kmsg.TxnOffsetCommitRequest:
 		return []string{m.MemberID}
 	}
 	return nil

@@ -49,6 +49,10 @@ func SplitByGroup(req kmsg.Request) []Part {
 		return []Part{{m.Group, m}}
 	case *kmsg.OffsetCommitRequest:
 		return []Part{{m.Group, m}}
+	case *kmsg.TxnOffsetCommitRequest:
+		return []Part{{m.Group, m}}
+	case *kmsg.OffsetDeleteRequest:
+		return []Part{{m.Group, m}}
 	default:
 		return nil
 	}
@@ -75,7 +79,9 @@ func JoinByGroup(req kmsg.Request, version int16, parts []kmsg.Response) kmsg.Re
 		case *kmsg.DeleteGroupsResponse:
 			w.Groups = append(w.Groups, p.(*kmsg.DeleteGroupsResponse).Groups...)
 		case *kmsg.ListGroupsResponse:
-			w.Groups = append(w.Groups, p.(*kmsg.ListGroupsResponse).Groups...)
+			one := p.(*kmsg.ListGroupsResponse)
+			w.ErrorCode = max(w.ErrorCode, one.ErrorCode)
+			w.Groups = append(w.Groups, one.Groups...)
 		case *kmsg.OffsetFetchResponse:
 			if version < 8 {
 				return p

@@ -22,15 +22,17 @@ type Machine struct {
 	world   *World
 	choose  func(n int) int
 	now     time.Time
-	groups  map[string]*Branch // those that exist
+	groups  map[string]*Branch // those that exist, and those that the log has
 	minted  int
 	failing bool
 	effects checker.Effects
 	armed   map[timerKey]arming
 	armings int
+	serving classic.Serving
+	epoch   int32 // the latest leader epoch heard of
 }
 
-var _ checker.Machine = (*Machine)(nil)
+var _ checker.Broker = (*Machine)(nil)
 
 type timerKey struct {
 	group  string
@@ -65,8 +67,7 @@ func (m *Machine) Request(r checker.Request) {
 
 // Do takes up a request, or says why the specification cannot answer it.
 func (m *Machine) Do(r checker.Request) error {
-	fails := m.failing
-	m.failing = false
+	fails := m.fails()
 	if find, ok := r.Message.(*kmsg.FindCoordinatorRequest); ok {
 		m.effects.Answers = append(m.effects.Answers, checker.Answer{Ticket: r.Ticket, Message: Coordinator(find, r.Version, 0, "127.0.0.1", 9092)})
 		return nil
@@ -81,13 +82,18 @@ func (m *Machine) Do(r checker.Request) error {
 		return notModelled("%s", kmsg.NameForKey(r.Message.Key()))
 	}
 	var own []kmsg.Response
+	if list && m.serving == classic.Loading { // loading.list, also where no group has been heard of
+		resp := kmsg.NewPtrListGroupsResponse()
+		resp.ErrorCode = classic.CodeCoordinatorLoadInProgress
+		own = append(own, resp)
+	}
 	answered := list || len(parts) == 0
 	for _, p := range parts {
 		m.minted++
-		id := r.ClientID + "-" + strconv.Itoa(m.minted)
+		id := idPrefix(r) + "-" + strconv.Itoa(m.minted)
 		o, err := m.pick(func(yield func(Outcome) bool) error {
 			return m.world.Apply(m.branch(p.Group), Request{
-				Ticket: r.Ticket, Message: p.Message, Version: r.Version, ClientID: r.ClientID, Minted: id, WriteFails: fails,
+				Ticket: r.Ticket, Message: p.Message, Version: r.Version, ClientID: r.ClientID, Minted: id, WriteFails: fails, Verified: r.Verified,
 			}, At(m.now), yield)
 		})
 		if err != nil {
@@ -109,6 +115,21 @@ func (m *Machine) Do(r checker.Request) error {
 		m.effects.Answers = append(m.effects.Answers, checker.Answer{Ticket: r.Ticket, Message: JoinByGroup(r.Message, r.Version, own)})
 	}
 	return nil
+}
+
+// idPrefix begins the id that a request is given: a static member's has its instance id.
+func idPrefix(r checker.Request) string {
+	if join, ok := r.Message.(*kmsg.JoinGroupRequest); ok && r.Version >= 5 && join.InstanceID != nil {
+		return *join.InstanceID
+	}
+	return r.ClientID
+}
+
+// fails says whether the writes of what comes now are to fail.
+func (m *Machine) fails() bool {
+	fails := m.failing
+	m.failing = false
+	return fails
 }
 
 // overGroups says whether a request names groups in a list, which may be empty.
@@ -154,7 +175,7 @@ func (m *Machine) take(o Outcome) {
 	for _, r := range o.Records {
 		m.effects.Records = append(m.effects.Records, checker.Record{Group: b.group, Kind: r.Kind})
 	}
-	if b.state.Phase == classic.Absent {
+	if b.state.Phase == classic.Absent && b.log == nil {
 		delete(m.groups, b.group)
 	} else {
 		m.groups[b.group] = b
@@ -172,7 +193,7 @@ func (m *Machine) branch(group string) *Branch {
 	if b, ok := m.groups[group]; ok {
 		return b
 	}
-	return m.world.NewBranch(group)
+	return m.world.NewBranch(group).Served(m.serving)
 }
 
 func (m *Machine) names() []string {
@@ -217,8 +238,7 @@ func (m *Machine) Fire(t checker.Timer) {
 	if t.Deadline.After(m.now) {
 		m.now = t.Deadline
 	}
-	fails := m.failing
-	m.failing = false
+	fails := m.fails()
 	b := m.branch(t.Group)
 	for _, own := range b.Timers() {
 		if own.Kind != t.Kind || own.Member != t.Member {

@@ -94,6 +94,10 @@ func match(predicted, actual kmsg.Response, names Binding) error {
 		d.leave(p, actual.(*kmsg.LeaveGroupResponse))
 	case *kmsg.OffsetCommitResponse:
 		d.commit(p, actual.(*kmsg.OffsetCommitResponse))
+	case *kmsg.TxnOffsetCommitResponse:
+		d.txnCommit(p, actual.(*kmsg.TxnOffsetCommitResponse))
+	case *kmsg.OffsetDeleteResponse:
+		d.offsetDelete(p, actual.(*kmsg.OffsetDeleteResponse))
 	case *kmsg.OffsetFetchResponse:
 		d.fetch(p, actual.(*kmsg.OffsetFetchResponse))
 	case *kmsg.DescribeGroupsResponse:
@@ -207,8 +211,15 @@ func pairs[T any](d *diff, what string, p, a []T, key func(T) string, compare fu
 		d.say("%s: expected %d, got %d", what, len(p), len(a))
 		return
 	}
-	for i, k := range expected {
-		compare(strings.TrimSuffix(what, "s")+" "+k, p[i], a[slices.Index(got, k)])
+	used := make([]bool, len(a))
+	for i, k := range expected { // of equal keys the first goes with the first
+		for j := range got {
+			if !used[j] && got[j] == k {
+				used[j] = true
+				compare(strings.TrimSuffix(what, "s")+" "+k, p[i], a[j])
+				break
+			}
+		}
 	}
 }
 

@@ -57,8 +57,22 @@ type Config struct {
 	NewMemberTimeout       time.Duration // default 5 min
 	MaxMetadata            int           // offset.metadata.max.bytes, in UTF-16 code units; default 4096
 
+	InitialDelay time.Duration // group.initial.rebalance.delay.ms; default none
+	MaxSize      int           // group.max.size; default no limit
+
+	// OffsetsRetention is offsets.retention.minutes. By default offsets do not expire, and nothing of their age is kept.
+	OffsetsRetention time.Duration
+
 	// Topics says which partitions exist; nil means that all do.
 	Topics func(topic string, partition int32) bool
+
+	// TopicName and TopicID translate between topics and their ids, for the request versions that name topics by id (commit.topic-id).
+	// Without TopicName those versions are not modelled.
+	TopicName func(id [16]byte) (name string, ok bool)
+	TopicID   func(name string) (id [16]byte, ok bool)
+
+	// KeepLog lets branches keep what the group's log says, for Loaded. Not together with SlowWrites: a log has a write before it ends.
+	KeepLog bool
 
 	// Tick is what the target's timers are rounded to: windows are rounded outward to it. 0 is exact.
 	Tick time.Duration
@@ -80,6 +94,9 @@ func (c Config) withDefaults() Config {
 	if c.MaxMetadata == 0 {
 		c.MaxMetadata = 4096
 	}
+	if c.TopicID == nil {
+		c.TopicID = func(string) ([16]byte, bool) { return [16]byte{}, false }
+	}
 	return c
 }
 
@@ -96,6 +113,10 @@ type Request struct {
 
 	// WriteFails makes the writes of this request fail.
 	WriteFails bool
+
+	// Verified is the error by which the transaction coordinator refuses a TxnOffsetCommit; 0 where it knows the group for a part of
+	// the producer's transaction (txn-commit.verified).
+	Verified int16
 }
 
 // Answer is what a branch predicts for one request.

@@ -3,7 +3,6 @@ package observe
 import (
 	"fmt"
 	"time"
-	"unicode/utf16"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -23,9 +22,31 @@ type call struct {
 	assigns   []string
 	strangers bool // it names ids that are no members, or one twice
 
-	// of an OffsetCommit: the offsets that are stored if the group accepts it, and the error of each partition in that case
-	put    []offset
-	errors map[partition]int16
+	instance *string // of a JoinGroup
+
+	// of an OffsetCommit or TxnOffsetCommit: its partitions, and the offsets that are stored if the group accepts them
+	entries []entry
+	put     []offset
+	twice   bool // it names a partition twice
+
+	// of an OffsetFetch: what is asked for
+	asked    []fetchTopic
+	askedAll bool
+
+	// of an OffsetDelete: its partitions. gone are those whose offsets go, also where topics are deleted or offsets expire
+	deletes []entry
+	gone    func(partition) bool
+
+	producer int64 // of a TxnOffsetCommit, and of the marker that ends a transaction
+}
+
+// entry is a partition of a request.
+type entry struct {
+	topic string
+	id    [16]byte // where the request names topics by id
+	at    int32
+	code  int16 // the error that it gets whatever the group says; 0 if none
+	size  bool  // the error is only for those that the group accepts: too much metadata
 }
 
 type partition struct {
@@ -53,14 +74,17 @@ func (w *World) translate(b *Branch, r Request) (*call, error) {
 		c.event.Kind, c.event.BadGroup = classic.Heartbeat, m.Group == ""
 		c.event.Gen = b.gen(m.Generation)
 		c.event.Ref, c.id = b.ref(m.MemberID), m.MemberID
-		err = dynamicOnly(m.InstanceID)
+		c.event.Instance = b.instance(m.InstanceID, r.Version >= 3)
 	case *kmsg.LeaveGroupRequest:
 		err = w.translateLeave(b, c, m)
 	case *kmsg.OffsetCommitRequest:
 		err = w.translateCommit(b, c, m)
+	case *kmsg.TxnOffsetCommitRequest:
+		err = w.translateTxnCommit(b, c, m)
 	case *kmsg.OffsetFetchRequest:
-		c.event.Kind = classic.OffsetFetch
-		err = checkFetch(m, r.Version)
+		err = w.translateFetch(c, m)
+	case *kmsg.OffsetDeleteRequest:
+		err = w.translateDelete(b, c, m)
 	case *kmsg.DescribeGroupsRequest:
 		c.event.Kind = classic.DescribeGroups
 		err = oneGroup(len(m.Groups))
@@ -96,11 +120,17 @@ func (b *Branch) gen(n int32) classic.Gen {
 	}
 }
 
-func dynamicOnly(instance *string) error {
-	if instance != nil {
-		return notModelled("group.instance.id (static membership)")
+// instance is a request's group.instance.id, where its version has one.
+func (b *Branch) instance(id *string, has bool) classic.Instance {
+	if id == nil || !has {
+		return classic.Instance{}
 	}
-	return nil
+	for i := range b.holders {
+		if s := &b.state.Slots[i]; s.Kind == classic.Member && s.Static && b.holders[i].instance == *id {
+			return classic.Instance{Kind: classic.KnownInstance, Slot: int8(i)}
+		}
+	}
+	return classic.Instance{Kind: classic.UnknownInstance}
 }
 
 func oneGroup(n int) error {
@@ -121,6 +151,8 @@ func (w *World) translateJoin(b *Branch, c *call, m *kmsg.JoinGroupRequest) erro
 	}
 	e.BadSession = c.session < w.config.MinSession || c.session > w.config.MaxSession // join.session.bounds
 	e.NeedsID = c.request.Version >= 4                                                // join.new.member-id-required
+	e.Skips = c.request.Version >= 9                                                  // static.replaced.leader
+	e.Instance, c.instance = b.instance(m.InstanceID, c.request.Version >= 5), m.InstanceID
 	seen := map[string]bool{}
 	for _, p := range m.Protocols {
 		if seen[p.Name] {
@@ -134,10 +166,8 @@ func (w *World) translateJoin(b *Branch, c *call, m *kmsg.JoinGroupRequest) erro
 			return err
 		}
 	}
-	if e.List, err = w.listSymbol(m.Protocols); err != nil {
-		return err
-	}
-	return dynamicOnly(m.InstanceID)
+	e.List, err = w.listSymbol(m.Protocols)
+	return err
 }
 
 func (w *World) translateSync(b *Branch, c *call, m *kmsg.SyncGroupRequest) (err error) {
@@ -145,6 +175,7 @@ func (w *World) translateSync(b *Branch, c *call, m *kmsg.SyncGroupRequest) (err
 	e.Kind, e.BadGroup = classic.SyncGroup, m.Group == ""
 	e.Ref, c.id = b.ref(m.MemberID), m.MemberID
 	e.Gen = b.gen(m.Generation)
+	e.Instance = b.instance(m.InstanceID, c.request.Version >= 3)
 	if c.request.Version >= 5 {
 		e.NoProtocol = m.ProtocolType == nil || m.Protocol == nil
 		if m.ProtocolType != nil {
@@ -177,7 +208,7 @@ func (w *World) translateSync(b *Branch, c *call, m *kmsg.SyncGroupRequest) (err
 			return err
 		}
 	}
-	return dynamicOnly(m.InstanceID)
+	return nil
 }
 
 func (w *World) translateLeave(b *Branch, c *call, m *kmsg.LeaveGroupRequest) error {
@@ -190,85 +221,8 @@ func (w *World) translateLeave(b *Branch, c *call, m *kmsg.LeaveGroupRequest) er
 		return nil
 	}
 	for _, l := range m.Members {
-		if l.InstanceID != nil {
-			return dynamicOnly(l.InstanceID)
-		}
 		e.Leaves = append(e.Leaves, b.ref(l.MemberID))
+		e.Instances = append(e.Instances, b.instance(l.InstanceID, true))
 	}
 	return nil
-}
-
-func (w *World) translateCommit(b *Branch, c *call, m *kmsg.OffsetCommitRequest) error {
-	e := &c.event
-	e.Kind, e.CommitVersion = classic.OffsetCommit, c.request.Version
-	e.Ref, c.id = b.ref(m.MemberID), m.MemberID
-	e.Gen = b.gen(m.Generation)
-	switch v := c.request.Version; {
-	case v < 1 || v > 9:
-		return notModelled("OffsetCommit version %d", v)
-	case v >= 2 && v <= 4 && m.RetentionTimeMillis != -1:
-		return notModelled("OffsetCommit with a retention time")
-	}
-	c.errors = map[partition]int16{}
-	for _, t := range m.Topics {
-		for _, p := range t.Partitions {
-			key := partition{t.Topic, p.Partition}
-			if _, twice := c.errors[key]; twice {
-				return notModelled("OffsetCommit that names %s/%d twice", t.Topic, p.Partition)
-			}
-			o := offset{topic: t.Topic, partition: p.Partition, at: p.Offset, epoch: -1}
-			if c.request.Version >= 6 {
-				o.epoch = p.LeaderEpoch
-			}
-			if p.Metadata != nil {
-				o.metadata = *p.Metadata
-			}
-			switch {
-			case !w.exists(key): // commit.topic.unknown
-				c.errors[key] = errUnknownTopic
-			case utf16Length(o.metadata) > w.config.MaxMetadata: // commit.metadata.too-large
-				c.errors[key] = errMetadataTooLarge
-			default:
-				c.errors[key] = 0
-				c.put = append(c.put, o)
-			}
-		}
-	}
-	e.TooLarge = len(c.put) == 0
-	return dynamicOnly(m.InstanceID)
-}
-
-// reachesGroup is false for an OffsetCommit whose partitions are all unknown: it is answered without asking the group.
-func (c *call) reachesGroup() bool {
-	if c.event.Kind != classic.OffsetCommit {
-		return true
-	}
-	for _, code := range c.errors {
-		if code != errUnknownTopic {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *World) exists(p partition) bool {
-	return w.config.Topics == nil || w.config.Topics(p.topic, p.index)
-}
-
-func checkFetch(m *kmsg.OffsetFetchRequest, version int16) error {
-	if version < 1 || version > 9 {
-		return notModelled("OffsetFetch version %d", version)
-	}
-	if version >= 8 {
-		return oneGroup(len(m.Groups))
-	}
-	return nil
-}
-
-func utf16Length(s string) int {
-	n := 0
-	for _, r := range s {
-		n += utf16.RuneLen(r)
-	}
-	return n
 }

@@ -15,6 +15,7 @@ type identity struct {
 	slot            classic.Slot
 	given, proposed string
 	id, client      string
+	instance        string
 	session         int64
 	rebalance       int64
 	join, sync      parkedIdentity
@@ -29,7 +30,7 @@ func (b *Branch) identity(i int) identity {
 	s, h := b.state.Slots[i], &b.holders[i]
 	id := identity{
 		given: b.assignment(s.Given), proposed: b.assignment(s.Proposed),
-		id: h.id, client: h.client, session: int64(h.session), rebalance: int64(h.rebalance),
+		id: h.id, client: h.client, instance: h.instance, session: int64(h.session), rebalance: int64(h.rebalance),
 		join: parkedIdentity{h.join.open, h.join.ticket}, sync: parkedIdentity{h.sync.open, h.sync.ticket},
 	}
 	s.Given, s.Proposed = 0, 0
@@ -42,10 +43,11 @@ type frame struct {
 	group      string
 	state      classic.State
 	generation int32
+	delay      delay
 }
 
 func (b *Branch) frame() frame {
-	f := frame{b.group, b.state, b.generation}
+	f := frame{b.group, b.state, b.generation, b.delay}
 	f.state.Slots = [classic.MaxSlots]classic.Slot{}
 	return f
 }
@@ -60,20 +62,18 @@ func (b *Branch) Hash() uint64 {
 		}
 	}
 	for _, o := range b.offsets {
-		sum += maphash.Comparable(seed, o)
+		sum += maphash.Comparable(seed, o.value())
+	}
+	for i, o := range b.pending {
+		sum += maphash.Comparable(seed, o.value()) * uint64(i+1)
 	}
 	return sum
 }
 
 // match finds for each slot of b in use the slot of o with the same identity; ok only if the branches differ in nothing but windows.
 func (b *Branch) match(o *Branch) (to [classic.MaxSlots]int8, ok bool) {
-	if b.frame() != o.frame() || len(b.offsets) != len(o.offsets) {
+	if b.frame() != o.frame() || !b.ledger.same(o.ledger) || !b.log.same(o.log) {
 		return to, false
-	}
-	for i := range b.offsets {
-		if b.offsets[i] != o.offsets[i] {
-			return to, false
-		}
 	}
 	used := 0
 	for i := range b.holders {
@@ -102,6 +102,9 @@ func (b *Branch) Equal(o *Branch) bool {
 	if !ok || b.state.JoinTimer && b.joinTimer != o.joinTimer || b.state.SyncTimer && b.syncTimer != o.syncTimer {
 		return false
 	}
+	if b.emptySince != o.emptySince || !b.aged(o.ledger) || !b.log.aged(o.log) {
+		return false
+	}
 	for i, j := range to {
 		if j >= 0 && b.state.Slots[i].Timed && b.holders[i].timer != o.holders[j].timer {
 			return false
@@ -118,6 +121,7 @@ func Hull(a, b *Branch) (*Branch, bool) {
 	}
 	m := *a
 	m.joinTimer, m.syncTimer = a.joinTimer.hull(b.joinTimer), a.syncTimer.hull(b.syncTimer)
+	m.emptySince, m.ledger, m.log = a.emptySince.hull(b.emptySince), a.ledger.hull(b.ledger), a.log.hull(b.log)
 	for i, j := range to {
 		if j >= 0 {
 			m.holders[i].timer = a.holders[i].timer.hull(b.holders[j].timer)

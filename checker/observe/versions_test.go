@@ -231,16 +231,13 @@ func TestDescribeOfEveryVersion(t *testing.T) {
 
 func TestWhatIsNotModelledSaysSo(t *testing.T) {
 	w := NewWorld(Config{})
-	static := join("", "range")
-	static.InstanceID = kmsg.StringPtr("i")
 	twice := join("", "range", "range")
-	old := commit("", -1, "t", 0, 1, "")
-	old.RetentionTimeMillis = 5
-	again := commit("", -1, "t", 0, 1, "")
-	again.Topics = append(again.Topics, again.Topics...)
+	txn := kmsg.NewPtrTxnOffsetCommitRequest()
+	txn.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: "t", Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{{}, {}}}}
+	del := kmsg.NewPtrOffsetDeleteRequest()
+	del.Topics = []kmsg.OffsetDeleteRequestTopic{{Topic: "t", Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{}, {}}}}
 	for name, r := range map[string]Request{
-		"static member": {Message: static, Version: 9}, "name twice": {Message: twice, Version: 9},
-		"retention": {Message: old, Version: 3}, "partition twice": {Message: again, Version: 9},
+		"name twice": {Message: twice, Version: 9}, "partition twice": {Message: txn, Version: 3}, "deleted twice": {Message: del},
 		"topic ids": {Message: commit("", -1, "t", 0, 1, ""), Version: 10}, "zookeeper": {Message: commit("", -1, "t", 0, 1, ""), Version: 0},
 		"another API": {Message: kmsg.NewPtrMetadataRequest(), Version: 9},
 	} {

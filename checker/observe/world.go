@@ -17,11 +17,12 @@ type World struct {
 	config Config
 	models sync.Pool // of *stepper
 
-	mu    sync.Mutex
-	lists map[string]uint8
-	names map[string]uint8
-	types map[string]uint8
-	known map[string]bool // member ids that are known to be no ghost's
+	mu     sync.Mutex
+	lists  map[string]uint8
+	names  map[string]uint8
+	types  map[string]uint8
+	topics map[string]uint8
+	known  map[string]bool // member ids that are known to be no ghost's
 
 	symbols atomic.Pointer[symbols]
 }
@@ -31,10 +32,14 @@ type symbols struct {
 	lists   [][]kmsg.JoinGroupRequestProtocol
 	names   []string
 	types   []string
+	topics  []string
 	lexicon classic.Lexicon
 }
 
-var errFull = errors.New("more than 255 symbols")
+var errFull = errors.New("more symbols than there are")
+
+// consumerType is the protocol type whose subscriptions the coordinator reads.
+const consumerType = "consumer"
 
 // NewWorld returns the world of one run.
 func NewWorld(c Config) *World {
@@ -42,20 +47,28 @@ func NewWorld(c Config) *World {
 		config: c.withDefaults(),
 		lists:  map[string]uint8{},
 		names:  map[string]uint8{},
-		types:  map[string]uint8{},
+		types:  map[string]uint8{consumerType: 1},
+		topics: map[string]uint8{},
 		known:  map[string]bool{},
 	}
 	w.symbols.Store(&symbols{
 		lists:   make([][]kmsg.JoinGroupRequestProtocol, 1),
 		names:   make([]string, 1),
-		types:   make([]string, 1),
-		lexicon: classic.Lexicon{Lists: make([]classic.List, 1)},
+		types:   []string{"", consumerType},
+		lexicon: classic.Lexicon{Lists: make([]classic.List, 1), Consumer: 1},
 	})
 	return w
 }
 
 // NewBranch is a group that does not exist yet.
 func (w *World) NewBranch(group string) *Branch { return &Branch{group: group} }
+
+// Served is the branch of a group that does not exist yet on a broker that is that to it.
+func (b *Branch) Served(s classic.Serving) *Branch {
+	n := *b
+	n.state.Serving = s
+	return &n
+}
 
 // Know says that the id is not one that a lost answer carried, so that it is never taken for a ghost's.
 func (w *World) Know(id string) {
@@ -127,7 +140,7 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 	}
 	n := uint8(len(t.lists))
 	own := make([]kmsg.JoinGroupRequestProtocol, len(list))
-	names := make([]uint8, len(list))
+	names, topics := make([]uint8, len(list)), make([]classic.Topics, len(list))
 	for i, p := range list {
 		own[i].Name, own[i].Metadata = p.Name, append([]byte(nil), p.Metadata...)
 		var err error
@@ -135,9 +148,13 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 			w.symbols.Store(&t) // keeps the names that fitted
 			return 0, err
 		}
+		if topics[i], err = w.subscription(&t, p.Metadata); err != nil {
+			w.symbols.Store(&t)
+			return 0, err
+		}
 	}
 	t.lists = append(t.lists, own)
-	t.lexicon.Lists = append(t.lexicon.Lists, classic.List{Names: names})
+	t.lexicon.Lists = append(t.lexicon.Lists, classic.List{Names: names, Topics: topics})
 	w.lists[key] = n
 	w.symbols.Store(&t)
 	return n, nil
@@ -151,15 +168,22 @@ type stepper struct {
 
 // step asks the model.
 func (w *World) step(s *classic.State, e *classic.Event, yield func(*classic.Transition) bool) {
+	m := w.stepper()
+	m.model.Step(s, e, yield)
+	w.models.Put(m)
+}
+
+// stepper is a model that knows all symbols; put it back into models after use.
+func (w *World) stepper() *stepper {
 	now := w.symbols.Load()
 	m, _ := w.models.Get().(*stepper)
 	if m == nil || m.symbols != now {
 		m = &stepper{symbols: now, model: classic.New(classic.Config{
 			Profile: w.config.Profile, Lexicon: &now.lexicon, SyncInFlight: w.config.SlowWrites, Broken: w.config.Broken,
+			InitialDelay: w.config.InitialDelay > 0, MaxSize: w.config.MaxSize,
 		})}
 	}
-	m.model.Step(s, e, yield)
-	w.models.Put(m)
+	return m
 }
 
 func listKey(list []kmsg.JoinGroupRequestProtocol) string {

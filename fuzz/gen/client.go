@@ -18,6 +18,7 @@ type Client struct {
 	Session, Rebalance time.Duration
 	Type               string
 	List               []Protocol // of its last JoinGroup
+	Instance           *string    // its group.instance.id; nil for a dynamic member
 
 	Ids        []string // every id that it was handed, oldest first
 	JoinID     string   // the id for its next JoinGroup: empty again once the coordinator has disowned it
@@ -29,6 +30,8 @@ type Client struct {
 	Rejoin     bool     // was told to join again
 
 	Joins, Syncs int // requests of each kind that wait for an answer
+
+	lists [][]Protocol // the lists that it may have
 }
 
 // NewClient returns a client that has done nothing yet.
@@ -50,7 +53,7 @@ func (c *Client) Leads() bool { return c.Leader != "" && c.Leader == c.ID() }
 // JoinGroup builds a JoinGroup with its own list.
 func (c *Client) JoinGroup() *kmsg.JoinGroupRequest {
 	r := kmsg.NewPtrJoinGroupRequest()
-	r.Group, r.MemberID, r.ProtocolType = c.Group, c.JoinID, c.Type
+	r.Group, r.MemberID, r.ProtocolType, r.InstanceID = c.Group, c.JoinID, c.Type, c.Instance
 	r.SessionTimeoutMillis, r.RebalanceTimeoutMillis = int32(c.Session/time.Millisecond), int32(c.Rebalance/time.Millisecond)
 	for _, p := range c.List {
 		one := kmsg.NewJoinGroupRequestProtocol()
@@ -63,7 +66,7 @@ func (c *Client) JoinGroup() *kmsg.JoinGroupRequest {
 // SyncGroup builds a SyncGroup with what assign gives each member of the generation, where the client leads. nil is nobody.
 func (c *Client) SyncGroup(assign func(member string) string) *kmsg.SyncGroupRequest {
 	r := kmsg.NewPtrSyncGroupRequest()
-	r.Group, r.MemberID, r.Generation = c.Group, c.ID(), c.Generation
+	r.Group, r.MemberID, r.Generation, r.InstanceID = c.Group, c.ID(), c.Generation, c.Instance
 	typ, protocol := c.Type, c.Protocol
 	r.ProtocolType, r.Protocol = &typ, &protocol
 	if !c.Leads() || assign == nil {
@@ -85,11 +88,11 @@ func Assign(r *kmsg.SyncGroupRequest, member, bytes string) {
 // Heartbeat builds a Heartbeat.
 func (c *Client) Heartbeat() *kmsg.HeartbeatRequest {
 	r := kmsg.NewPtrHeartbeatRequest()
-	r.Group, r.MemberID, r.Generation = c.Group, c.ID(), c.Generation
+	r.Group, r.MemberID, r.Generation, r.InstanceID = c.Group, c.ID(), c.Generation, c.Instance
 	return r
 }
 
-// LeaveGroup builds a LeaveGroup for the given ids; versions up to 2 carry the first.
+// LeaveGroup builds a LeaveGroup for the given ids; versions up to 2 carry the first. One alone comes with the client's instance id.
 func (c *Client) LeaveGroup(ids ...string) *kmsg.LeaveGroupRequest {
 	r := kmsg.NewPtrLeaveGroupRequest()
 	r.Group = c.Group
@@ -99,6 +102,9 @@ func (c *Client) LeaveGroup(ids ...string) *kmsg.LeaveGroupRequest {
 		}
 		one := kmsg.NewLeaveGroupRequestMember()
 		one.MemberID = id
+		if len(ids) == 1 {
+			one.InstanceID = c.Instance
+		}
 		r.Members = append(r.Members, one)
 	}
 	return r
@@ -107,7 +113,7 @@ func (c *Client) LeaveGroup(ids ...string) *kmsg.LeaveGroupRequest {
 // OffsetCommit builds an OffsetCommit without offsets.
 func (c *Client) OffsetCommit() *kmsg.OffsetCommitRequest {
 	r := kmsg.NewPtrOffsetCommitRequest()
-	r.Group, r.MemberID, r.Generation = c.Group, c.ID(), c.Generation
+	r.Group, r.MemberID, r.Generation, r.InstanceID = c.Group, c.ID(), c.Generation, c.Instance
 	return r
 }
 
@@ -208,12 +214,13 @@ func (c *Client) refused(id string, code int16) {
 		illegalGeneration = 22
 		unknownMemberID   = 25
 		inProgress        = 27
+		fencedInstanceID  = 82
 	)
 	if id != c.ID() || id == "" {
 		return
 	}
 	switch code {
-	case unknownMemberID:
+	case unknownMemberID, fencedInstanceID: // one that is fenced drives the other out again
 		c.JoinID, c.Synced, c.Rejoin = "", false, true
 	case illegalGeneration, inProgress:
 		c.Synced, c.Rejoin = false, true

@@ -25,6 +25,16 @@ type Event struct {
 	// Fire lets time pass until the next timer is due, and fires all that are due then; otherwise By passes, short of that.
 	Fire bool
 	By   time.Duration
+
+	// Act is what the event does to the broker; nothing where it is a request or time that passes.
+	Act      Act
+	Producer *Producer // of a transaction
+	Commit   bool      // EndTxn: commit, not abort
+	Topics   []string  // DeleteTopics
+	Epoch    int32     // Unload, Load, Restart: the leader epoch, which may be an old one
+
+	// Verified is how the transaction coordinator refuses the TxnOffsetCommit; 0 where it does not.
+	Verified int16
 }
 
 // Stranger is the member id that scenarios call "stranger": one that no coordinator hands out.
@@ -70,6 +80,7 @@ func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
 	if c != nil {
 		name, own, gen = c.Name, c.ID(), c.Generation
 	}
+	static := func(instance *string) { g.staticText(l, c, instance) }
 	member := func(id, own string) {
 		if id != own {
 			l.add("member=%s", g.Who(id))
@@ -94,6 +105,7 @@ func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
 		}
 		generation(m.Generation)
 		member(m.MemberID, own)
+		static(m.InstanceID)
 		typ := c.Type
 		if c.Generation < 0 {
 			typ = "" // the runner takes the type of the actor's last generation
@@ -107,21 +119,45 @@ func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
 		l.add("heartbeat %s", name)
 		generation(m.Generation)
 		member(m.MemberID, own)
+		static(m.InstanceID)
 	case *kmsg.LeaveGroupRequest:
 		if c != nil && len(m.Members) == 1 {
 			l.add("leave %s", name)
 			member(m.Members[0].MemberID, own)
+			static(m.Members[0].InstanceID)
 			break
 		}
 		l.add("leave-batch")
 		for _, one := range m.Members {
-			l.add("%s", g.Who(one.MemberID))
+			if one.InstanceID == nil {
+				l.add("%s", g.Who(one.MemberID))
+			} else {
+				l.add("%s@%s", g.Who(one.MemberID), word(*one.InstanceID))
+			}
 		}
 	case *kmsg.OffsetCommitRequest:
 		l.add("commit %s", name)
 		commitText(l, m)
 		generation(m.Generation)
 		member(m.MemberID, own)
+		static(m.InstanceID)
+		if m.RetentionTimeMillis >= 0 {
+			l.add("retention=%v", time.Duration(m.RetentionTimeMillis)*time.Millisecond)
+		}
+	case *kmsg.TxnOffsetCommitRequest:
+		g.txnText(l, c, m)
+		l.add("v=%d", version)
+		return l.String()
+	case *kmsg.OffsetDeleteRequest:
+		l.add("offset-delete")
+		for _, t := range m.Topics {
+			for _, p := range t.Partitions {
+				l.add("%s/%d", t.Topic, p.Partition)
+			}
+		}
+		g.groupText(l, nil, m.Group)
+		l.add("v=%d", version)
+		return l.String()
 	case *kmsg.OffsetFetchRequest:
 		l.add("fetch %s", name)
 		if len(m.Topics) == 0 {
@@ -131,6 +167,9 @@ func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
 			for _, p := range t.Partitions {
 				l.add("%s/%d", t.Topic, p)
 			}
+		}
+		if m.RequireStable {
+			l.add("-stable")
 		}
 	case *kmsg.DescribeGroupsRequest:
 		l.add("describe")
@@ -167,7 +206,7 @@ func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
 func (g *Generator) joinText(l *line, c *Client, m *kmsg.JoinGroupRequest) {
 	l.add("join %s", c.Name)
 	for _, p := range m.Protocols {
-		l.add("%s=%s", p.Name, p.Metadata)
+		l.add("%s=%s", p.Name, g.metadata(p.Metadata))
 	}
 	if len(m.Protocols) == 0 {
 		l.add("-empty")
@@ -191,6 +230,8 @@ func (g *Generator) joinText(l *line, c *Client, m *kmsg.JoinGroupRequest) {
 	if m.MemberID != c.JoinID {
 		l.add("member=%s", g.Who(m.MemberID))
 	}
+	g.staticText(l, c, m.InstanceID)
+	g.static[c] = m.InstanceID
 	if c.Joins > 0 {
 		l.add("-again")
 	}
@@ -199,16 +240,20 @@ func (g *Generator) joinText(l *line, c *Client, m *kmsg.JoinGroupRequest) {
 func commitText(l *line, m *kmsg.OffsetCommitRequest) {
 	for _, t := range m.Topics {
 		for _, p := range t.Partitions {
-			note := *p.Metadata
-			switch {
-			case len(note) > 20:
-				note = fmt.Sprintf(":%c*%d", note[0], len(note))
-			case note != "":
-				note = ":" + note
-			}
-			l.add("%s/%d=%d%s", t.Topic, p.Partition, p.Offset, note)
+			l.add("%s/%d=%d%s", t.Topic, p.Partition, p.Offset, note(*p.Metadata))
 		}
 	}
+}
+
+// note is an offset's metadata as text.
+func note(s string) string {
+	switch {
+	case len(s) > 20:
+		return fmt.Sprintf(":%c*%d", s[0], len(s))
+	case s != "":
+		return ":" + s
+	}
+	return ""
 }
 
 // nullable prints a text that differs from the one that the runner would take.

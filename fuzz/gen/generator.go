@@ -2,7 +2,6 @@ package gen
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -25,11 +24,23 @@ type Setup struct {
 
 	// FailWrites lets some events come with writes that fail.
 	FailWrites bool
+
+	// What the coordinator has of what not every one has. Other is a second topic with at least two partitions.
+	Static       bool // group.instance.id
+	OffsetDelete bool // and members whose metadata are a consumer's subscription
+	Transactions bool // TxnOffsetCommit, and OffsetFetch that requires stable offsets
+	Other        string
+
+	// What can be done to its broker; this needs a checker.Broker.
+	Retention    bool // offsets expire: cleanups, and OffsetCommit with a retention time of its own
+	TopicsDelete bool
+	Restarts     bool // the coordinator gives groups up and loads them
 }
 
 var spine = map[kmsg.Key]Versions{
 	kmsg.JoinGroup: {0, 9}, kmsg.SyncGroup: {0, 5}, kmsg.Heartbeat: {0, 4}, kmsg.LeaveGroup: {0, 5}, kmsg.OffsetCommit: {2, 9},
 	kmsg.OffsetFetch: {1, 9}, kmsg.DescribeGroups: {0, 6}, kmsg.ListGroups: {0, 5}, kmsg.DeleteGroups: {0, 2}, kmsg.FindCoordinator: {0, 6},
+	kmsg.TxnOffsetCommit: {0, 5}, kmsg.OffsetDelete: {0, 0},
 }
 
 func (s Setup) withDefaults() Setup {
@@ -68,16 +79,25 @@ type Generator struct {
 	src     Source
 	clients []*Client
 	groups  []string
-	shown   map[string]string  // what scenario text calls a group
-	off     [kinds]bool        // kinds that this run does without
-	joined  map[*Client]string // the group of a client's last JoinGroup, which is where scenario text takes its next request to go
-	payload int                // makes assignments and offsets unique
+	shown   map[string]string   // what scenario text calls a group
+	off     [kinds]bool         // kinds that this run does without
+	joined  map[*Client]string  // the group of a client's last JoinGroup, which is where scenario text takes its next request to go
+	static  map[*Client]*string // and its instance id, in the same way
+	words   map[string]string   // what scenario text calls some metadata
+	payload int                 // makes assignments and offsets unique
+
+	producers []*Producer
+	epoch     int32 // the leader epoch
+	serving   Act   // 0 where the coordinator serves; else Unload or Load, the last thing that was done to it
 }
 
 // New returns a generator. It draws at once which kinds of events the run has: a random few are left out, so that runs differ in more
 // than order.
 func New(setup Setup, src Source) *Generator {
 	g := &Generator{setup: setup.withDefaults(), src: src, shown: map[string]string{"": "none", unused: unused}, joined: map[*Client]string{}}
+	g.static, g.words = map[*Client]*string{}, map[string]string{}
+	subscribes := setup.OffsetDelete && src.Intn(3, "subscriptions") > 0
+	other := setup.OffsetDelete && src.Intn(8, "protocol type") == 7
 	for i := range g.setup.Groups {
 		name, shown := fmt.Sprintf("g%d", i+1), fmt.Sprintf("g%d", i+1)
 		if i == 0 {
@@ -87,9 +107,17 @@ func New(setup Setup, src Source) *Generator {
 		g.shown[name] = shown
 		for range g.setup.Clients {
 			c := NewClient(actorName(len(g.clients)), name)
-			c.List = lists(c)[0]
+			c.lists = g.lists(c, subscribes)
+			c.List = c.lists[0]
+			if other {
+				c.Type = "connect"
+			}
 			g.clients = append(g.clients, c)
+			g.instances(c)
 		}
+	}
+	if g.setup.Transactions {
+		g.producers = []*Producer{{Name: "P", ID: 4001}, {Name: "Q", ID: 4002}}
 	}
 	for k := optional; k < kinds; k++ {
 		g.off[k] = src.Intn(3, "with "+k.String()) == 2
@@ -119,18 +147,22 @@ func (g *Generator) Groups() []string { return g.groups }
 type kind uint8
 
 const (
-	progress   kind = iota // what the client would do by itself
-	advance                // let time pass
-	ping                   // a heartbeat
-	look                   // describe, list, fetch
-	repeat                 // a JoinGroup unasked
-	again                  // a parked request, on another connection
-	change                 // a JoinGroup with another list
-	leave                  // of one member
-	leaveBatch             // of several
-	stale                  // a request that is wrong in one way
-	anonymous              // a commit of nobody
-	deletion               // of the group
+	progress    kind = iota // what the client would do by itself
+	advance                 // let time pass
+	ping                    // a heartbeat
+	look                    // describe, list, fetch
+	repeat                  // a JoinGroup unasked
+	again                   // a parked request, on another connection
+	change                  // a JoinGroup with another list
+	leave                   // of one member
+	leaveBatch              // of several
+	stale                   // a request that is wrong in one way
+	anonymous               // a commit of nobody
+	deletion                // of the group
+	replacement             // of a static member
+	offsetDeletion
+	transaction
+	broker // what happens to the broker
 	kinds
 )
 
@@ -140,33 +172,45 @@ const optional = ping
 // weights are out of their sum; a kind that the run does without leaves its share to progress.
 var weights = [kinds]int{
 	progress: 52, advance: 9, ping: 4, look: 6, repeat: 3, again: 3, change: 4, leave: 4, leaveBatch: 2, stale: 9, anonymous: 2, deletion: 2,
+	replacement: 5, offsetDeletion: 4, transaction: 12, broker: 7,
 }
 
 func (k kind) String() string {
 	return [...]string{
 		"progress", "advance", "ping", "look", "repeat", "again", "change", "leave", "leave-batch", "stale", "anonymous", "deletion",
+		"replacement", "offset-deletion", "transaction", "broker",
 	}[k]
 }
 
 // Next draws the next event. until is how long it is until the next timer is due, negative where none is armed.
 func (g *Generator) Next(until time.Duration) Event {
 	total := 0
-	for _, w := range weights {
-		total += w
+	for k, w := range weights {
+		if g.has(kind(k)) {
+			total += w
+		}
 	}
 	n, k := g.src.Intn(total, "kind"), progress
-	for n >= weights[k] {
-		n -= weights[k]
+	for !g.has(k) || n >= weights[k] {
+		if g.has(k) {
+			n -= weights[k]
+		}
 		k++
 	}
 	if g.off[k] {
 		k = progress
 	}
-	e := g.draw(k, until)
+	e := Event{}
+	if g.serving != NoAct && g.src.Intn(8, "serves again") == 0 {
+		e = g.servesAgain()
+	} else {
+		e = g.draw(k, until)
+	}
 	if e.Request != nil {
 		if r, ok := e.Request.(*kmsg.OffsetCommitRequest); ok {
 			g.spareUnseen(r)
 		}
+		strip(e.Request, e.Version)
 		e.ClientID = "nobody"
 		if e.Client != nil {
 			e.ClientID = e.Client.Name
@@ -181,6 +225,21 @@ func (g *Generator) Next(until time.Duration) Event {
 		e.Line = "# the next write fails\n" + e.Line
 	}
 	return e
+}
+
+// has says whether the coordinator has what the kind is about.
+func (g *Generator) has(k kind) bool {
+	switch k {
+	case replacement:
+		return g.setup.Static
+	case offsetDeletion:
+		return g.setup.OffsetDelete
+	case transaction:
+		return g.setup.Transactions
+	case broker:
+		return g.setup.Retention || g.setup.TopicsDelete || g.setup.Restarts
+	}
+	return true
 }
 
 // Answered takes in the answer to an event's request.
@@ -217,8 +276,7 @@ func (g *Generator) draw(k kind, until time.Duration) Event {
 	case again:
 		return g.repeats(c)
 	case change:
-		all := lists(c)
-		c.List = all[g.src.Intn(len(all), "list")]
+		c.List = c.lists[g.src.Intn(len(c.lists), "list")]
 		return g.join(c)
 	case leave:
 		r := c.LeaveGroup(c.ID())
@@ -234,6 +292,14 @@ func (g *Generator) draw(k kind, until time.Duration) Event {
 		r := kmsg.NewPtrDeleteGroupsRequest()
 		r.Groups = []string{g.anyGroup(c)}
 		return g.request(nil, r)
+	case replacement:
+		return g.replaces(c)
+	case offsetDeletion:
+		return g.deletesOffsets(c)
+	case transaction:
+		return g.transacts(c)
+	case broker:
+		return g.acts()
 	}
 	return g.progresses(c, until)
 }
@@ -243,6 +309,8 @@ func (g *Generator) pass(until time.Duration) Event {
 	e := Event{Fire: until >= 0}
 	how := g.src.Intn(4, "how long")
 	switch {
+	case until < 0 && g.setup.Retention:
+		e.By = []time.Duration{time.Second, 12 * time.Second, time.Minute}[g.src.Intn(3, "how far")]
 	case until < 0:
 		e.By = time.Second
 	case how == 2 && until > time.Millisecond:
@@ -281,6 +349,9 @@ func (g *Generator) progresses(c *Client, until time.Duration) Event {
 	}
 	switch g.src.Intn(4, "settled") {
 	case 0:
+		if len(g.producers) > 0 && g.src.Intn(3, "in a transaction") == 2 {
+			return g.transacts(c)
+		}
 		return g.commits(c, c)
 	case 1:
 		return g.request(c, c.Heartbeat())
@@ -317,17 +388,4 @@ func (g *Generator) request(c *Client, req kmsg.Request) Event {
 		version = max(3, v.Min) // older versions carry one member
 	}
 	return Event{Client: c, Request: req, Version: version}
-}
-
-// lists are the protocol lists that a client may have. Metadata are its own, so that a mix-up shows.
-func lists(c *Client) [][]Protocol {
-	m := strings.ToLower(c.Name)
-	return [][]Protocol{
-		{{"range", m}},
-		{{"range", m}, {"sticky", m}},
-		{{"sticky", m}, {"range", m}},
-		{{"range", m + "2"}},
-		{{"sticky", m}},
-		{{"rr", m}, {"range", m}, {"sticky", m + "3"}},
-	}
 }

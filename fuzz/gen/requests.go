@@ -66,6 +66,16 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 		note = fmt.Sprintf("n%d", g.payload)
 	}
 	Commit(r, g.setup.Topic, p, int64(g.payload), note)
+	if g.setup.Other != "" && g.src.Intn(4, "other topic") == 3 {
+		g.payload++
+		Commit(r, g.setup.Other, p, int64(g.payload), "")
+	}
+	if g.src.Intn(16, "twice") == 15 {
+		Commit(r, g.setup.Topic, p, int64(g.payload)+2000, "")
+	}
+	if g.setup.Retention && g.src.Intn(3, "retention") == 2 {
+		r.RetentionTimeMillis = []int64{5_000, 0, 200_000}[g.src.Intn(3, "how long")]
+	}
 	switch g.src.Intn(10, "more offsets") {
 	case 6:
 		Commit(r, g.setup.Topic, 1-p, int64(g.payload)+1000, "")
@@ -115,6 +125,9 @@ func (g *Generator) fetches(c *Client) Event {
 	one := kmsg.NewOffsetFetchRequestGroup()
 	r.Group = g.anyGroup(c)
 	one.Group = r.Group
+	if g.setup.Transactions {
+		r.RequireStable = g.src.Intn(2, "stable") == 1
+	}
 	if g.src.Intn(3, "all") != 2 {
 		ps := []int32{0, 1}
 		r.Topics = []kmsg.OffsetFetchRequestTopic{{Topic: g.setup.Topic, Partitions: ps}}
@@ -124,6 +137,9 @@ func (g *Generator) fetches(c *Client) Event {
 	e := g.request(c, r)
 	if e.Request == r && e.Version < 2 && r.Topics == nil {
 		e.Version = 2 // version 1 cannot ask for all
+	}
+	if e.Request == r && r.Topics != nil && g.serving != NoAct && g.src.Intn(3, "oldest version") == 2 {
+		e.Version = g.setup.Versions[kmsg.OffsetFetch].Min // whose errors have a place of their own
 	}
 	return e
 }
@@ -185,12 +201,12 @@ func (g *Generator) leavesBatch(c *Client) Event {
 				ids = append(ids, o.ID())
 			}
 		}
-		return g.request(nil, c.LeaveGroup(ids...))
+		return g.request(nil, g.leaveByInstance(c, c.LeaveGroup(ids...)))
 	}
 	for range 1 + g.src.Intn(4, "entries") {
 		ids = append(ids, g.anyID(c))
 	}
-	return g.request(nil, c.LeaveGroup(ids...))
+	return g.request(nil, g.leaveByInstance(c, c.LeaveGroup(ids...)))
 }
 
 // anyID is an id that belongs, or belonged, to somebody, or to nobody.
@@ -223,6 +239,7 @@ func (g *Generator) stales(c *Client) Event {
 	case 0:
 		r := c.Heartbeat()
 		g.spoil(c, &r.MemberID, &r.Generation)
+		g.spoilInstance(c, &r.InstanceID)
 		return g.request(c, r)
 	case 1:
 		r := g.syncRequest(c)
@@ -232,14 +249,18 @@ func (g *Generator) stales(c *Client) Event {
 		} else {
 			g.spoil(c, &r.MemberID, &r.Generation)
 		}
+		g.spoilInstance(c, &r.InstanceID)
 		return g.request(c, r)
 	case 2:
 		r := g.commitRequest(c, c)
 		r.Group = g.anyGroup(c)
 		g.spoil(c, &r.MemberID, &r.Generation)
+		g.spoilInstance(c, &r.InstanceID)
 		return g.request(c, r)
 	case 3:
-		return g.request(c, c.LeaveGroup(g.anyID(c)))
+		r := c.LeaveGroup(g.anyID(c))
+		g.spoilInstance(c, &r.Members[0].InstanceID)
+		return g.request(c, r)
 	case 4:
 		return g.request(c, g.nameless(c))
 	default:
@@ -309,6 +330,7 @@ func (g *Generator) spoilProtocol(r *kmsg.SyncGroupRequest) {
 }
 
 func (g *Generator) spoilJoin(c *Client, r *kmsg.JoinGroupRequest) {
+	g.spoilInstance(c, &r.InstanceID)
 	switch g.src.Intn(9, "spoil join") {
 	case 0:
 		r.MemberID = g.anyID(c)

@@ -65,7 +65,7 @@ func TestHeartbeatOfInstance(t *testing.T) {
 	r := newRig(t)
 	req := kmsg.NewPtrHeartbeatRequest()
 	req.Group, req.InstanceID = "g", kmsg.StringPtr("i")
-	if got := answer[*kmsg.HeartbeatResponse](r, r.send(req, 3)); got.ErrorCode != core.UnsupportedVersion {
+	if got := answer[*kmsg.HeartbeatResponse](r, r.send(req, 3)); got.ErrorCode != core.UnknownMemberID {
 		t.Errorf("%+v", got)
 	}
 }
@@ -79,7 +79,7 @@ func TestLeaveBatch(t *testing.T) {
 	instance := kmsg.StringPtr("i")
 	req.Members = append(req.Members, kmsg.LeaveGroupRequestMember{MemberID: "m", InstanceID: instance})
 	got := answer[*kmsg.LeaveGroupResponse](r, r.send(req, 5))
-	want := []int16{0, core.UnknownMemberID, core.UnknownMemberID, 0, core.UnknownMemberID, 0, core.UnsupportedVersion}
+	want := []int16{0, core.UnknownMemberID, core.UnknownMemberID, 0, core.UnknownMemberID, 0, core.UnknownMemberID}
 	if got.ErrorCode != 0 || len(got.Members) != len(want) {
 		t.Fatalf("%+v", got)
 	}

@@ -14,6 +14,7 @@ import (
 func TestCommit(t *testing.T) {
 	stable := func(r *rig) (string, int32) { ids, gen := r.stable("g", 2); return ids[1], gen }
 	empty := func(r *rig) (string, int32) { ids, gen := r.stable("g", 1); r.leave("g", ids[0]); return ids[0], gen }
+	static := func(r *rig) (string, int32) { ids, gen := r.staticGroup("g", 1); return ids[0], gen }
 	for _, test := range []struct {
 		rule    string
 		version int16
@@ -44,7 +45,16 @@ func TestCommit(t *testing.T) {
 			r.join("g", ids[0], "range=new")
 			return ids[1], gen
 		}, nil, 0},
-		{"static members", 9, stable, func(q *kmsg.OffsetCommitRequest) { q.InstanceID = kmsg.StringPtr("i") }, core.UnsupportedVersion},
+		{"static.unmapped (C42b)", 9, stable, func(q *kmsg.OffsetCommitRequest) { q.InstanceID = kmsg.StringPtr("i") }, core.UnknownMemberID},
+		{"static.unmapped: not before version 7", 6, stable, func(q *kmsg.OffsetCommitRequest) { q.InstanceID = kmsg.StringPtr("i") }, 0},
+		{"static.unmapped: Empty, no generation (C40)", 9, empty, func(q *kmsg.OffsetCommitRequest) { q.Generation, q.InstanceID = -1, kmsg.StringPtr("i") }, 0},
+		{"static.fenced: no id (C42)", 9, static, func(q *kmsg.OffsetCommitRequest) {
+			q.MemberID, q.Generation, q.InstanceID = "", -1, kmsg.StringPtr("i0")
+		}, core.FencedInstanceID},
+		{"static.fenced before the generation", 9, static, func(q *kmsg.OffsetCommitRequest) {
+			q.MemberID, q.Generation, q.InstanceID = "q", 99, kmsg.StringPtr("i0")
+		}, core.FencedInstanceID},
+		{"static.optional", 9, static, nil, 0},
 		{"commit.topic.unknown", 9, stable, func(q *kmsg.OffsetCommitRequest) { q.Topics[0].Topic = "nosuch" }, core.UnknownTopicOrPartition},
 		{"commit.topic.unknown: partition", 9, stable, func(q *kmsg.OffsetCommitRequest) { q.Topics[0].Partitions[0].Partition = 2 }, core.UnknownTopicOrPartition},
 		{"commit.topic.unknown before the group", 9, stable, func(q *kmsg.OffsetCommitRequest) { q.Topics[0].Topic, q.MemberID = "nosuch", "q" }, core.UnknownTopicOrPartition},

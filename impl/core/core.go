@@ -19,10 +19,16 @@ type Coordinator struct {
 	open     map[Ticket]struct{} // requests that wait for a group or for the log
 	effects  []Effect
 
-	timerSeq uint64
-	lastID   AppendID
-	faulty   bool   // an inconsistency was met in this step
-	reason   Reason // for what the step is doing at the moment
+	status    status
+	epoch     int32    // the highest seen
+	lostFor   []string // topics that were deleted during loading
+	cleaning  bool     // the cleanup timer is armed
+	timerSeq  uint64
+	lastID    AppendID
+	abandoned AppendID // no write up to this one is waited for any more
+	position  int64    // in the log, of the last offset record: it only counts which of two is newer
+	faulty    bool     // an inconsistency was met in this step
+	reason    Reason   // for what the step is doing at the moment
 }
 
 // New returns a coordinator without groups.
@@ -39,6 +45,7 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 		c.now = now
 	}
 	c.effects, c.faulty = nil, false
+	c.startCleaning()
 	switch ev := ev.(type) {
 	case Request:
 		c.request(ev)
@@ -47,7 +54,19 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 	case Appended:
 		c.appended(ev)
 	case TopicsDeleted:
-		c.topicsDeleted(ev)
+		c.topicsDeleted(ev.Topics)
+	case Marker:
+		c.marker(ev)
+	case Cleanup:
+		c.cleanup()
+	case LoadBegin:
+		c.loadBegin(ev)
+	case Replay:
+		c.replay(ev)
+	case LoadEnd:
+		c.loadEnd(ev)
+	case Unload:
+		c.unload(ev)
 	}
 	return c.effects
 }
@@ -70,6 +89,10 @@ func (c *Coordinator) request(r Request) {
 	if !offered.Has(r.Version) {
 		c.open[r.Ticket] = struct{}{}
 		c.answer(r.Ticket, errorAnswer(r, UnsupportedVersion))
+		return
+	}
+	if !fits(r.Message) {
+		c.emit(Reject{r.Ticket, fmt.Sprintf("a string of the request is longer than %d bytes", maxString)})
 		return
 	}
 	c.open[r.Ticket] = struct{}{}
@@ -111,6 +134,10 @@ func (c *Coordinator) dispatch(r Request) kmsg.Response {
 		return c.listGroups(r, req)
 	case *kmsg.DeleteGroupsRequest:
 		return c.deleteGroups(r, req)
+	case *kmsg.TxnOffsetCommitRequest:
+		return c.txnOffsetCommit(r, req)
+	case *kmsg.OffsetDeleteRequest:
+		return c.offsetDelete(r, req)
 	case *kmsg.FindCoordinatorRequest:
 		return c.findCoordinator(r, req)
 	}

@@ -79,11 +79,11 @@ func TestInitialDelayOfUsedGroup(t *testing.T) {
 	}
 }
 
-// The extension of one rebalance does not outlive it: the flag is set again by a member that comes during the next delay only.
-func TestInitialDelayFlagEnds(t *testing.T) {
+// §1.5 (delay.flag): a member that came when the delay could not be extended any more does not extend the group's next one.
+func TestInitialDelayStartsAfresh(t *testing.T) {
 	r := newRig(t, delayed)
 	a := r.newMember(time.Second)
-	b := r.newMember(time.Second) // rest is 0: not extended, the flag stays up
+	b := r.newMember(time.Second) // rest is 0: not extended
 	r.until(a)
 	r.leave("g", r.joined(a).MemberID, r.joined(b).MemberID)
 	alone := r.newMember(time.Minute)

@@ -5,6 +5,9 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 // deleteGroups is §2.12. A group goes when its tombstones are durable. Until then it can still be read, and what would change it
 // waits, so that a deletion that fails has changed nothing.
 func (c *Coordinator) deleteGroups(r Request, req *kmsg.DeleteGroupsRequest) kmsg.Response {
+	if code := c.gate(); code != None {
+		return deleteError(r.Version, req, code)
+	}
 	for _, id := range req.Groups {
 		if c.postpone(c.groups[id], r) {
 			return nil
@@ -23,7 +26,7 @@ func (c *Coordinator) deleteGroups(r Request, req *kmsg.DeleteGroupsRequest) kms
 		rg.Group = id
 		switch g := c.groups[id]; {
 		case g == nil:
-			rg.ErrorCode = GroupIDNotFound // delete.unknown
+			rg.ErrorCode, rg.ErrorMessage = GroupIDNotFound, notFound(id) // delete.unknown
 		case g.state != Empty:
 			rg.ErrorCode = NonEmptyGroup // delete.non-empty
 		default: // delete.empty
@@ -35,7 +38,7 @@ func (c *Coordinator) deleteGroups(r Request, req *kmsg.DeleteGroupsRequest) kms
 	if batch.left > 0 {
 		return nil
 	}
-	return resp
+	return c.afterWrites(r, resp)
 }
 
 // postpone makes a request wait for the end of its group's deletion.
@@ -71,21 +74,52 @@ type deleting struct {
 }
 
 func (w *deleting) ended(c *Coordinator, _ AppendID, code int16) {
-	g := w.group
-	g.deleting = 0
 	if code != None {
 		w.of.answer.Groups[w.place].ErrorCode = appendError(code)
-	} else if g.state != Dead {
-		c.reason = Deleted
-		_ = c.transition(g, Dead)
+	}
+	if code != RequestTimedOut {
+		c.deleted(w.group, code == None, Deleted)
 	}
 	if w.of.left--; w.of.left == 0 {
 		c.answer(w.of.request.Ticket, w.of.answer)
+	}
+	c.resume(w.group)
+}
+
+func (w *deleting) settled(c *Coordinator, _ AppendID, written bool) {
+	c.deleted(w.group, written, Deleted)
+	c.resume(w.group)
+}
+
+func (w *deleting) blocked() *group { return w.group }
+
+// deleted is the end of a group's tombstones.
+func (c *Coordinator) deleted(g *group, written bool, reason Reason) {
+	g.deleting = 0
+	if written && g.state != Dead {
+		c.reason = reason
+		_ = c.transition(g, Dead)
+	}
+}
+
+// resume takes up what has waited for the end of a deletion.
+func (c *Coordinator) resume(g *group) {
+	if g.deleting != 0 {
+		return
 	}
 	postponed := g.postponed
 	g.postponed = nil
 	for _, r := range postponed {
 		c.handle(r)
+	}
+}
+
+// refusePostponed answers what waits for a deletion that is not done in time.
+func (c *Coordinator) refusePostponed(g *group, code int16) {
+	postponed := g.postponed
+	g.postponed = nil
+	for _, r := range postponed {
+		c.answer(r.Ticket, errorAnswer(r, appendError(code)))
 	}
 }
 

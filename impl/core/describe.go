@@ -8,6 +8,9 @@ import (
 
 // describeGroups is §2.10.
 func (c *Coordinator) describeGroups(r Request, req *kmsg.DescribeGroupsRequest) kmsg.Response {
+	if code := c.gate(); code != None {
+		return describeError(r.Version, req, code)
+	}
 	resp := kmsg.NewPtrDescribeGroupsResponse()
 	resp.SetVersion(r.Version)
 	for _, id := range req.Groups {
@@ -29,7 +32,7 @@ func (c *Coordinator) describeGroup(id string, version int16) kmsg.DescribeGroup
 		d.State = Dead.String()
 		if version >= 6 { // describe.unknown.code
 			d.ErrorCode = GroupIDNotFound
-			d.ErrorMessage = kmsg.StringPtr("Group " + id + " not found.")
+			d.ErrorMessage = notFound(id)
 		}
 		return d
 	}
@@ -40,7 +43,7 @@ func (c *Coordinator) describeGroup(id string, version int16) kmsg.DescribeGroup
 	}
 	for _, m := range g.order { // describe.members
 		dm := kmsg.NewDescribeGroupsResponseGroupMember()
-		dm.MemberID, dm.ClientID, dm.ClientHost = m.id, m.clientID, m.clientHost
+		dm.MemberID, dm.InstanceID, dm.ClientID, dm.ClientHost = m.id, m.instance, m.clientID, m.clientHost
 		dm.ProtocolMetadata = []byte{}
 		dm.MemberAssignment = orEmpty(bytes.Clone(m.assignment)) // describe.rebalancing.assignment
 		if g.state == Stable {
@@ -60,4 +63,9 @@ func describeError(version int16, req *kmsg.DescribeGroupsRequest, code int16) k
 		resp.Groups = append(resp.Groups, d)
 	}
 	return resp
+}
+
+// notFound is Kafka's message for a group that does not exist, in a length that a client can read.
+func notFound(group string) *string {
+	return kmsg.StringPtr("Group " + cut(group, maxString/2) + " not found.")
 }

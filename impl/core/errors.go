@@ -33,6 +33,11 @@ const (
 	NonEmptyGroup               int16 = 68
 	GroupIDNotFound             int16 = 69
 	MemberIDRequired            int16 = 79
+	GroupMaxSizeReached         int16 = 81
+	FencedInstanceID            int16 = 82
+	GroupSubscribedToTopic      int16 = 86
+	UnstableOffsetCommit        int16 = 88
+	UnknownTopicID              int16 = 100
 	noAuthorizedOperations      int32 = -2147483648
 	allGroupAuthorizedOperation int32 = 3400 // READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS: what Kafka 4 says without an authorizer
 )
@@ -70,6 +75,24 @@ func appendError(code int16) int16 {
 	default:
 		return code
 	}
+}
+
+// markerError is what a transaction's coordinator is told, which then looks for the group's coordinator anew (§2.9.2).
+func markerError(code int16) int16 {
+	switch code = appendError(code); code {
+	case CoordinatorLoadInProgress, CoordinatorNotAvailable, NotCoordinator:
+		return NotLeaderOrFollower
+	default:
+		return code
+	}
+}
+
+// fetchAppendError is for a stable OffsetFetch that waited for a write (§2.7; §5.1 DF21, verified item 13).
+func fetchAppendError(code int16) int16 {
+	if code = appendError(code); code == CoordinatorNotAvailable {
+		return NotCoordinator
+	}
+	return code
 }
 
 // commitAppendError is appendError for offsets (§2.6.3).

@@ -6,7 +6,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Event is what happens to the coordinator: a Request, TimerDue, Appended or TopicsDeleted.
+// Event is what happens to the coordinator: a Request, TimerDue, Appended, TopicsDeleted, Marker, Cleanup, or one of LoadBegin, Replay,
+// LoadEnd and Unload.
 type Event interface{ event() }
 
 // Ticket names a request until it is answered. The caller chooses tickets and uses none twice.
@@ -19,6 +20,10 @@ type Request struct {
 	Version    int16 // of the request and its answer; the message's own version is ignored
 	ClientID   string
 	ClientHost string // as Kafka shows it: "/127.0.0.1"
+
+	// Verified is what the coordinator of transactions says of a TxnOffsetCommit: None where the group is part of the producer's open
+	// transaction, else the error code for why the request has to be refused (§2.9.1). Other requests do not have it.
+	Verified int16
 }
 
 // TimerDue says that the deadline of an armed timer has come. One that has been cancelled or armed anew since is ignored.
@@ -29,6 +34,10 @@ type TimerDue struct {
 
 // Appended ends an Append: Code is None when its records are durable, else Kafka's error code for why they are not.
 // Appends must be ended in the order in which they were put out.
+//
+// RequestTimedOut is not the end: the records are in the log, but not durable yet (§4.3, verified items 3, 4 and 13). Who waits is told
+// so, and the effect stays to come: Appended may follow again, with RequestTimedOut for those who have come to wait since, with None
+// when the records are durable after all. What is said of a later Append, either way, goes for all that are late before it.
 type Appended struct {
 	ID   AppendID
 	Code int16
@@ -37,12 +46,41 @@ type Appended struct {
 // TopicsDeleted says that topics are gone: their offsets are forgotten in every group (§3.5).
 type TopicsDeleted struct{ Topics []string }
 
+// Marker ends a producer's transaction: the offsets that it has pending in any group are committed or dropped (§2.9.2). It is ended by
+// a Marked effect.
+type Marker struct {
+	Producer Producer
+	Commit   bool
+}
+
+// Cleanup looks for offsets and groups that have expired (§3.5), as the CleanupTimer does.
+type Cleanup struct{}
+
+// LoadBegin says that the coordinator takes over, and that its log is being read: until LoadEnd, requests are answered so. What it still
+// has is given up first, as by Unload. An Epoch, if not 0, that is older than one seen before makes the event void (§4.4-10).
+type LoadBegin struct{ Epoch int32 }
+
+// Replay is what has been read of the log, in its order. Between LoadBegin and LoadEnd only.
+type Replay struct{ Records []Record }
+
+// LoadEnd ends loading. One that has Failed leaves a coordinator that does not serve (§5.1 DF33).
+type LoadEnd struct{ Failed bool }
+
+// Unload says that the coordinator has lost its groups to another one (§4.6). Writes that are open need not be ended any more.
+type Unload struct{ Epoch int32 }
+
 func (Request) event()       {}
 func (TimerDue) event()      {}
 func (Appended) event()      {}
 func (TopicsDeleted) event() {}
+func (Marker) event()        {}
+func (Cleanup) event()       {}
+func (LoadBegin) event()     {}
+func (Replay) event()        {}
+func (LoadEnd) event()       {}
+func (Unload) event()        {}
 
-// Effect is what the caller has to do: an Answer, Reject, Append, Arm or Cancel. Effects are carried out in order.
+// Effect is what the caller has to do: an Answer, Reject, Append, Marked, Arm or Cancel. Effects are carried out in order.
 type Effect interface{ effect() }
 
 // Answer ends a request.
@@ -63,8 +101,14 @@ type AppendID uint64
 // Append writes records to the log, all or none.
 type Append struct {
 	ID      AppendID
-	Group   string
+	Group   string // "" for a marker, which concerns all groups
 	Records []Record
+}
+
+// Marked ends a Marker: Code is None where it has been written, else the caller has to send it again to whoever coordinates by then.
+type Marked struct {
+	Marker Marker
+	Code   int16
 }
 
 // RecordKind says what a record of __consumer_offsets says.
@@ -76,7 +120,15 @@ const (
 	GroupTombstone
 	OffsetRecord
 	OffsetTombstone
+	CommitMarker // of a producer's transaction
+	AbortMarker
 )
+
+// Producer is a producer's identity in its transactions.
+type Producer struct {
+	ID    int64
+	Epoch int16
+}
 
 // Record is a record of __consumer_offsets; impl/record has its bytes.
 type Record struct {
@@ -86,6 +138,7 @@ type Record struct {
 	Partition int32
 	Metadata  *kmsg.GroupMetadataValue // of a GroupRecord
 	Offset    *kmsg.OffsetCommitValue  // of an OffsetRecord
+	Producer  *Producer                // of a marker, and of an OffsetRecord that is part of a transaction
 }
 
 // TimerKind names a timer.
@@ -99,13 +152,14 @@ const (
 	PendingTimer
 	JoinTimer
 	SyncTimer
+	CleanupTimer // of no group
 )
 
 func (k TimerKind) String() string {
-	return [...]string{"session", "new-member", "pending-member", "join", "sync"}[k]
+	return [...]string{"session", "new-member", "pending-member", "join", "sync", "cleanup"}[k]
 }
 
-// TimerID is a timer's name and owner. Member is empty for the timers of the group.
+// TimerID is a timer's name and owner. Member is empty for the timers of the group, Group for that of the coordinator.
 type TimerID struct {
 	Group  string
 	Kind   TimerKind
@@ -127,5 +181,6 @@ type Cancel struct{ Timer TimerID }
 func (Answer) effect() {}
 func (Reject) effect() {}
 func (Append) effect() {}
+func (Marked) effect() {}
 func (Arm) effect()    {}
 func (Cancel) effect() {}

@@ -2,10 +2,13 @@ package core
 
 import "fmt"
 
-// CheckInvariants checks §7.1 (I2 to I10, as far as they speak of dynamic members) and the coordinator's own book-keeping.
+// CheckInvariants checks §7.1 (I2 to I10) and the coordinator's own book-keeping.
 func (c *Coordinator) CheckInvariants() error {
 	waiting := map[Ticket]bool{}
 	for name, g := range c.groups {
+		if c.status == loading {
+			break // what has been read is not a whole yet
+		}
 		if err := c.checkGroup(g, waiting); err != nil {
 			return fmt.Errorf("group %q in %v: %w", name, g.state, err)
 		}
@@ -17,6 +20,9 @@ func (c *Coordinator) CheckInvariants() error {
 		}
 	}
 	for id := range c.timers {
+		if id.Kind == CleanupTimer {
+			continue
+		}
 		g := c.groups[id.Group]
 		if g == nil {
 			return fmt.Errorf("timer %v of a group that is gone", id)
@@ -35,11 +41,13 @@ func (c *Coordinator) CheckInvariants() error {
 		}
 	}
 	for _, w := range c.writes {
-		for _, then := range w.then {
+		for _, then := range w.then { // what is late has been answered
 			switch then := then.(type) {
 			case *answering:
 				waiting[then.request.Ticket] = true
 			case *committing:
+				waiting[then.ticket] = true
+			case *fetching:
 				waiting[then.request.Ticket] = true
 			case *deleting:
 				waiting[then.of.request.Ticket] = true
@@ -58,7 +66,7 @@ func (c *Coordinator) CheckInvariants() error {
 }
 
 func (c *Coordinator) checkGroup(g *group, waiting map[Ticket]bool) error {
-	joining, unsynced := 0, 0
+	joining, unsynced, static := 0, 0, 0
 	support := map[string]int{}
 	for _, m := range g.order {
 		if g.members[m.id] != m {
@@ -74,10 +82,15 @@ func (c *Coordinator) checkGroup(g *group, waiting map[Ticket]bool) error {
 			}
 			seen[p.name] = true
 		}
+		if m.instance != nil {
+			if static++; g.static[*m.instance] != m {
+				return fmt.Errorf("I4: instance %q is not filed", *m.instance)
+			}
+		}
 		if m.join != nil {
 			joining++
 			waiting[m.join.ticket] = true
-			if g.state != PreparingRebalance {
+			if g.state != PreparingRebalance && (g.state != Stable || m.instance == nil || len(c.writes) == 0) {
 				return fmt.Errorf("I7: %s waits in JoinGroup", m.id)
 			}
 		}
@@ -104,6 +117,14 @@ func (c *Coordinator) checkGroup(g *group, waiting map[Ticket]bool) error {
 			}
 		}
 	}
+	for producer, offsets := range g.unstable {
+		if len(offsets) == 0 {
+			return fmt.Errorf("producer %d has nothing pending", producer)
+		}
+	}
+	if c.status != serving {
+		return fmt.Errorf("it is there while nothing is served")
+	}
 	for id := range g.pending {
 		if _, ok := c.timers[TimerID{g.id, PendingTimer, id}]; !ok {
 			return fmt.Errorf("pending id %s has no timer", id)
@@ -114,6 +135,8 @@ func (c *Coordinator) checkGroup(g *group, waiting map[Ticket]bool) error {
 	switch {
 	case len(g.order) != len(g.members):
 		return fmt.Errorf("%d members filed, %d listed", len(g.members), len(g.order))
+	case len(g.static) != static:
+		return fmt.Errorf("I4: %d instances filed, %d members are static", len(g.static), static)
 	case joining != g.joining || unsynced != g.unsynced:
 		return fmt.Errorf("counts %d joining, %d unsynced; there are %d, %d", g.joining, g.unsynced, joining, unsynced)
 	case fmt.Sprint(support) != fmt.Sprint(g.support):

@@ -2,12 +2,16 @@ package core
 
 import "github.com/twmb/franz-go/pkg/kmsg"
 
-// groupKey is the key type of a group; the coordinators of transactions (1) and share groups (2) are not here.
-const groupKey int8 = 0
+// The key types of FindCoordinator; the coordinators of share groups (2) are not here, those of transactions with the caller at best.
+const (
+	groupKey       int8 = 0
+	transactionKey int8 = 1
+)
 
 // findCoordinator is §2.1: this node, for every group (find-coordinator.group).
 func (c *Coordinator) findCoordinator(r Request, req *kmsg.FindCoordinatorRequest) kmsg.Response {
-	if r.Version >= 1 && req.CoordinatorType != groupKey {
+	transaction := c.settings.Transactions && req.CoordinatorType == transactionKey
+	if r.Version >= 1 && req.CoordinatorType != groupKey && !transaction {
 		return findError(r.Version, req, InvalidRequest)
 	}
 	node := c.settings.Node

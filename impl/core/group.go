@@ -18,6 +18,7 @@ type group struct {
 
 	order   []*member          // members in the order in which they were added
 	members map[string]*member // by id
+	static  map[string]*member // by group.instance.id
 	support map[string]int     // how many members list a protocol name
 	pending map[string]struct{}
 
@@ -26,7 +27,7 @@ type group struct {
 
 	// The initial rebalance delay (§1.5).
 	initial           bool // the rebalance waits for its delay, not for its members
-	joinedDuringDelay bool // §0.4 newMemberAdded
+	joinedDuringDelay bool // §0.4 newMemberAdded; it goes down when a delay is extended or ends
 	wait, rest        time.Duration
 
 	proposed map[string][]byte // the leader's assignment while it is being written
@@ -34,14 +35,19 @@ type group struct {
 	creating AppendID          // of the record of the new group
 	recorded bool              // a record of the group has been put out; false for a simple group (§1.12)
 
+	// subscribed are the topics that the members of the generation consume (§0.4); nil where that is not known.
+	subscribed map[string]struct{}
+
 	offsets   map[partition]offset
-	commits   map[AppendID][]committed // in flight
-	deleting  AppendID                 // of the tombstones; 0 for none
-	postponed []Request                // until the deletion has ended
+	unstable  map[int64]map[partition]offset // of open transactions, by producer id
+	commits   map[AppendID][]committed       // in flight
+	deleting  AppendID                       // of the tombstones; 0 for none
+	postponed []Request                      // until the deletion has ended
 }
 
 type member struct {
 	id, clientID, clientHost string
+	instance                 *string // group.instance.id of a static member; "" is one too
 	sessionTimeout           time.Duration
 	rebalanceTimeout         time.Duration
 	protocols                []protocol
@@ -70,8 +76,8 @@ type partition struct {
 func newGroup(id string, now time.Time) *group {
 	return &group{
 		id: id, state: Empty, previous: Dead, since: now,
-		members: map[string]*member{}, support: map[string]int{}, pending: map[string]struct{}{},
-		offsets: map[partition]offset{}, commits: map[AppendID][]committed{},
+		members: map[string]*member{}, static: map[string]*member{}, support: map[string]int{}, pending: map[string]struct{}{},
+		offsets: map[partition]offset{}, unstable: map[int64]map[partition]offset{}, commits: map[AppendID][]committed{},
 	}
 }
 
@@ -97,6 +103,9 @@ func (g *group) add(m *member, protocolType string) {
 	}
 	delete(g.pending, m.id)
 	g.members[m.id] = m
+	if m.instance != nil {
+		g.static[*m.instance] = m
+	}
 	g.order = append(g.order, m)
 	g.count(m, 1)
 }
@@ -109,6 +118,9 @@ func (g *group) drop(m *member) {
 		g.joining--
 	}
 	delete(g.members, m.id)
+	if m.instance != nil {
+		delete(g.static, *m.instance)
+	}
 	g.order = slices.DeleteFunc(g.order, func(o *member) bool { return o == m })
 }
 

@@ -4,11 +4,15 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 
 // heartbeat is §2.4.
 func (c *Coordinator) heartbeat(r Request, req *kmsg.HeartbeatRequest) kmsg.Response {
-	if req.InstanceID != nil {
-		return heartbeatAnswer(r.Version, UnsupportedVersion)
-	}
 	if req.Group == "" {
 		return heartbeatAnswer(r.Version, InvalidGroupID) // heartbeat.group-id.empty
+	}
+	switch code := c.gate(); code {
+	case None:
+	case CoordinatorLoadInProgress:
+		return heartbeatAnswer(r.Version, None) // loading.heartbeat: the member is as good as alive until the group is known
+	default:
+		return heartbeatAnswer(r.Version, code)
 	}
 	g := c.groups[req.Group]
 	if c.postpone(g, r) {
@@ -17,18 +21,18 @@ func (c *Coordinator) heartbeat(r Request, req *kmsg.HeartbeatRequest) kmsg.Resp
 	if g == nil {
 		return heartbeatAnswer(r.Version, UnknownMemberID) // heartbeat.group.unknown
 	}
-	m := g.members[req.MemberID]
-	if m == nil {
-		return heartbeatAnswer(r.Version, UnknownMemberID) // heartbeat.member.unknown
+	m, code := g.validate(req.MemberID, from(3, r.Version, req.InstanceID))
+	if code != None {
+		return heartbeatAnswer(r.Version, code) // heartbeat.member.unknown
 	}
 	if req.Generation != g.generation {
 		return heartbeatAnswer(r.Version, IllegalGeneration) // heartbeat.generation.illegal
 	}
 	c.renew(g, m)
 	if g.state == PreparingRebalance {
-		return heartbeatAnswer(r.Version, RebalanceInProgress) // heartbeat.preparing
+		return c.afterWrites(r, heartbeatAnswer(r.Version, RebalanceInProgress)) // heartbeat.preparing
 	}
-	return heartbeatAnswer(r.Version, None) // heartbeat.completing, heartbeat.stable
+	return c.afterWrites(r, heartbeatAnswer(r.Version, None)) // heartbeat.completing, heartbeat.stable
 }
 
 func heartbeatAnswer(version, code int16) kmsg.Response {

@@ -12,61 +12,81 @@ import (
 func (c *Coordinator) joinGroup(r Request, req *kmsg.JoinGroupRequest) kmsg.Response {
 	refuse := func(code int16) kmsg.Response { return joinError(r.Version, code, req.MemberID) }
 	session := time.Duration(req.SessionTimeoutMillis) * time.Millisecond
+	instance := from(5, r.Version, req.InstanceID)
 	switch {
-	case req.InstanceID != nil:
-		return joinError(r.Version, UnsupportedVersion, "")
 	case req.Group == "":
 		return refuse(InvalidGroupID) // join.group-id.empty
 	case session < c.settings.MinSessionTimeout || session > c.settings.MaxSessionTimeout:
 		return refuse(InvalidSessionTimeout) // join.session.bounds
+	case c.gate() != None:
+		return joinError(r.Version, c.gate(), "") // gate.session-first, gate.echo
 	}
 	g := c.groups[req.Group]
 	if g == nil {
 		if req.MemberID != "" {
 			return refuse(UnknownMemberID) // join.group.unknown
 		}
-		g = c.create(req.Group) // join.group.created
+		g = c.create(req.Group, r.Ticket) // join.group.created
 	}
 	if c.postpone(g, r) {
 		return nil
+	}
+	if !c.hasRoom(g, req.MemberID) {
+		return c.refuseForSize(g, r, req.MemberID)
 	}
 	protocols := protocolsOf(req)
 	if !g.supports(req.ProtocolType, protocols) {
 		return refuse(InconsistentGroupProtocol) // join.protocol.inconsistent, join.protocol.before-member
 	}
-	_, pending := g.pending[req.MemberID]
-	m := g.members[req.MemberID]
-	switch {
-	case req.MemberID == "" && r.Version >= 4:
-		return c.handOutID(g, r, session)
-	case req.MemberID == "":
-		id, ok := c.newMemberID(g, r.ClientID)
-		if !ok {
-			return nil
-		}
-		return c.addMember(g, r, req, id, protocols) // join.new.old-version
-	case pending:
+	if req.MemberID == "" {
+		return c.joinNew(g, r, req, instance, session, protocols)
+	}
+	if _, pending := g.pending[req.MemberID]; pending && instance == nil {
 		c.cancel(g, PendingTimer, req.MemberID)
-		return c.addMember(g, r, req, req.MemberID, protocols) // join.pending.joins
-	case m == nil:
-		return refuse(UnknownMemberID) // join.member.unknown
+		return c.addMember(g, r, req, &member{id: req.MemberID}, protocols) // join.pending.joins
+	}
+	m, code := g.validate(req.MemberID, instance) // join.member.unknown; static.pending: an id that is pending is no member
+	if code != None {
+		return refuse(code)
 	}
 	return c.rejoin(g, r, req, m, protocols)
 }
 
+// joinNew is §2.2.3: a JoinGroup without member id.
+func (c *Coordinator) joinNew(
+	g *group, r Request, req *kmsg.JoinGroupRequest, instance *string, session time.Duration, protocols []protocol,
+) kmsg.Response {
+	switch {
+	case instance != nil && g.static[*instance] != nil:
+		return c.replace(g, r, req, g.static[*instance], protocols) // static.replaced
+	case instance == nil && r.Version >= 4:
+		return c.handOutID(g, r, session)
+	}
+	of := r.ClientID
+	if instance != nil {
+		of = *instance
+	}
+	id, ok := c.newMemberID(g, of)
+	if !ok {
+		return nil
+	}
+	return c.addMember(g, r, req, &member{id: id, instance: instance}, protocols) // join.new.old-version, static.joins
+}
+
 // create makes the group of a JoinGroup, and writes it down even if the request is then refused (§1.12, §5.1 DF11).
-func (c *Coordinator) create(id string) *group {
+func (c *Coordinator) create(id string, creator Ticket) *group {
 	g := newGroup(id, c.now)
 	c.groups[id] = g
 	c.reason = Created
 	c.observe(g, Dead)
-	g.creating = c.append(g, []Record{c.newGroupRecord(g)}, &created{g})
+	g.creating = c.append(g, []Record{c.newGroupRecord(g)}, &created{g, creator})
 	return g
 }
 
-// newMemberID is §1.11. An id that is known already would merge two members.
-func (c *Coordinator) newMemberID(g *group, clientID string) (string, bool) {
-	id := c.settings.NewMemberID(clientID)
+// newMemberID is §1.11: the client's id, or the instance's of a static member, and something unique. An id that is known already would
+// merge two members.
+func (c *Coordinator) newMemberID(g *group, of string) (string, bool) {
+	id := c.settings.NewMemberID(cut(of, maxString-memberIDRoom))
 	_, pending := g.pending[id]
 	if _, member := g.members[id]; id == "" || member || pending {
 		_ = c.inconsistent(g.id, "NewMemberID returned an empty id or one in use: "+id)
@@ -86,9 +106,10 @@ func (c *Coordinator) handOutID(g *group, r Request, session time.Duration) kmsg
 	return joinError(r.Version, MemberIDRequired, id)
 }
 
-// addMember is ADD (§2.2.3, §1.10).
-func (c *Coordinator) addMember(g *group, r Request, req *kmsg.JoinGroupRequest, id string, protocols []protocol) kmsg.Response {
-	m := &member{id: id, clientID: r.ClientID, clientHost: r.ClientHost, isNew: true, protocols: protocols}
+// addMember is ADD (§2.2.3, §1.10), of a member that has its ids.
+func (c *Coordinator) addMember(g *group, r Request, req *kmsg.JoinGroupRequest, m *member, protocols []protocol) kmsg.Response {
+	id := m.id
+	m.clientID, m.clientHost, m.isNew, m.protocols = r.ClientID, r.ClientHost, true, protocols
 	m.setTimeouts(r.Version, req)
 	if g.state == PreparingRebalance && g.previous == Empty {
 		g.joinedDuringDelay = true // §1.5, §5.1 DF5
@@ -162,7 +183,7 @@ func protocolsOf(req *kmsg.JoinGroupRequest) []protocol {
 }
 
 // joined is a member's answer for the current generation (join.reply.leader, join.reply.follower).
-func joined(g *group, m *member, version int16) kmsg.Response {
+func joined(g *group, m *member, version int16) *kmsg.JoinGroupResponse {
 	resp := kmsg.NewPtrJoinGroupResponse()
 	resp.SetVersion(version)
 	resp.Generation = g.generation
@@ -178,7 +199,7 @@ func joined(g *group, m *member, version int16) kmsg.Response {
 	resp.Members = slices.Grow(resp.Members, len(g.order))
 	for _, o := range g.order {
 		rm := kmsg.NewJoinGroupResponseMember()
-		rm.MemberID = o.id
+		rm.MemberID, rm.InstanceID = o.id, o.instance
 		rm.ProtocolMetadata = orEmpty(bytes.Clone(o.metadata(*g.protocol)))
 		resp.Members = append(resp.Members, rm)
 	}

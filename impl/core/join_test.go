@@ -18,7 +18,7 @@ func TestJoinRefused(t *testing.T) {
 		code   int16
 		echo   string
 	}{
-		{"static members", func(q *kmsg.JoinGroupRequest) { q.InstanceID = kmsg.StringPtr("i") }, core.UnsupportedVersion, ""},
+		{"static.unmapped", func(q *kmsg.JoinGroupRequest) { q.MemberID, q.InstanceID = "c-1", kmsg.StringPtr("i") }, core.UnknownMemberID, "c-1"},
 		{"join.group-id.empty", func(q *kmsg.JoinGroupRequest) { q.Group, q.MemberID = "", "q" }, core.InvalidGroupID, "q"},
 		{"join.group-id.empty before session", func(q *kmsg.JoinGroupRequest) { q.Group, q.SessionTimeoutMillis = "", 1 }, core.InvalidGroupID, ""},
 		{"join.session.bounds: below", func(q *kmsg.JoinGroupRequest) { q.SessionTimeoutMillis, q.MemberID = 5999, "q" }, core.InvalidSessionTimeout, "q"},

@@ -7,6 +7,9 @@ func (c *Coordinator) leaveGroup(r Request, req *kmsg.LeaveGroupRequest) kmsg.Re
 	if req.Group == "" {
 		return leaveError(r.Version, InvalidGroupID) // leave.group-id.empty
 	}
+	if code := c.gate(); code != None {
+		return leaveError(r.Version, code)
+	}
 	g := c.groups[req.Group]
 	if c.postpone(g, r) {
 		return nil
@@ -33,24 +36,23 @@ func (c *Coordinator) leaveGroup(r Request, req *kmsg.LeaveGroupRequest) kmsg.Re
 	if r.Version < 3 {
 		resp.ErrorCode, resp.Members = resp.Members[0].ErrorCode, nil
 	}
-	before := c.lastID
 	switch {
 	case members:
 		c.afterRemoval(g, false) // leave.member, leave.last.empties
 	case pending:
 		c.completeIfAllJoined(g, false) // leave.pending; no rebalance starts: leave.pending.rebalances, the contract
 	}
-	if c.lastID != before {
-		c.answerAfter(c.lastID, r, resp) // the record of the Empty group (§5.1 DF10)
-		return nil
-	}
-	return resp
+	return c.afterWrites(r, resp) // among them the record of a group that is Empty now (§5.1 DF10)
 }
 
-// leave takes one entry out and says whether it was a member (false for a pending id).
+// leave takes one entry out (§2.5) and says whether it was a member (false for a pending id).
 func (c *Coordinator) leave(g *group, e kmsg.LeaveGroupRequestMember) (code int16, member bool) {
-	if e.InstanceID != nil {
-		return UnsupportedVersion, false
+	if e.MemberID == "" { // whoever owns the instance id: for tools
+		if e.InstanceID == nil || g.static[*e.InstanceID] == nil {
+			return UnknownMemberID, false
+		}
+		c.remove(g, g.static[*e.InstanceID]) // leave.instance
+		return None, true
 	}
 	if _, pending := g.pending[e.MemberID]; pending { // leave.pending
 		delete(g.pending, e.MemberID)
@@ -58,9 +60,9 @@ func (c *Coordinator) leave(g *group, e kmsg.LeaveGroupRequestMember) (code int1
 		c.reason = MemberLeft
 		return None, false
 	}
-	m := g.members[e.MemberID]
-	if m == nil {
-		return UnknownMemberID, false // leave.member.unknown
+	m, code := g.validate(e.MemberID, e.InstanceID)
+	if code != None {
+		return code, false // leave.member.unknown
 	}
 	c.reason = MemberLeft
 	c.remove(g, m)

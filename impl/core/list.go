@@ -14,6 +14,10 @@ const groupType = "classic"
 func (c *Coordinator) listGroups(r Request, req *kmsg.ListGroupsRequest) kmsg.Response {
 	resp := kmsg.NewPtrListGroupsResponse()
 	resp.SetVersion(r.Version)
+	if c.gate() == CoordinatorLoadInProgress {
+		resp.ErrorCode = CoordinatorLoadInProgress // loading.list; of a coordinator that is none, there is nothing to list
+		return resp
+	}
 	if r.Version >= 5 && !passes(req.TypesFilter, groupType) {
 		return resp
 	}

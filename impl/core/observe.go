@@ -35,6 +35,8 @@ const (
 	LeaderSynced     Reason = "the leader synced"
 	WriteFailed      Reason = "a write failed"
 	Deleted          Reason = "deleted"
+	Replaced         Reason = "a static member was replaced"
+	Loaded           Reason = "loaded with more members than group.max.size"
 	NoOffsetsLeft    Reason = "no offsets left"
 	Inconsistent     Reason = "an inconsistency"
 )
@@ -42,7 +44,7 @@ const (
 // Reasons are all of them.
 var Reasons = []Reason{
 	Created, MemberJoined, LeaderRejoined, ProtocolsChanged, MemberRejoined, MemberLeft, SessionExpired, JoinNotCompleted, IDNotUsed,
-	AllJoined, JoinTimedOut, DelayOver, SyncTimedOut, LeaderSynced, WriteFailed, Deleted, NoOffsetsLeft, Inconsistent,
+	AllJoined, JoinTimedOut, DelayOver, SyncTimedOut, LeaderSynced, WriteFailed, Deleted, Replaced, Loaded, NoOffsetsLeft, Inconsistent,
 }
 
 // observe tells the observer, if there is one.

@@ -1,6 +1,10 @@
 package core
 
-import "slices"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // prepare starts a rebalance (§1.3). What triggers it has been recorded before, so that the joining member counts.
 func (c *Coordinator) prepare(g *group) {
@@ -58,18 +62,27 @@ func (c *Coordinator) completeIfAllJoined(g *group, evenInitial bool) {
 	}
 }
 
-// completeJoin is COMPLETE-JOIN (§1.4): the only place where a generation is made (join.complete.generation).
+// shortestExtension bounds how often a join is extended for static members with no rebalance timeout at all.
+const shortestExtension = time.Second
+
+// completeJoin is COMPLETE-JOIN (§1.4): the only place where a generation is made (join.complete.generation). Static members keep their
+// place even if they have not rejoined (static.retained), but one member has to be there to lead.
 func (c *Coordinator) completeJoin(g *group) {
-	if leader := g.members[g.leader]; leader == nil || leader.join == nil {
+	if leader := g.members[g.leader]; g.joining > 0 && (leader == nil || leader.join == nil) {
 		c.elect(g, func(m *member) bool { return m.join != nil }) // join.complete.leader
 	}
 	for _, m := range slices.Clone(g.order) {
-		if m.join == nil {
+		if m.join == nil && m.instance == nil {
 			c.remove(g, m) // join.complete.timeout
 		}
 	}
+	if g.joining == 0 && len(g.members) > 0 {
+		g.initial = false
+		c.arm(g, JoinTimer, "", max(g.maxRebalanceTimeout(), shortestExtension)) // static.nobody-joined
+		return
+	}
 	if len(g.members) == 0 {
-		g.generation++
+		c.nextGeneration(g)
 		if c.transition(g, Empty) == nil { // join.complete.empty
 			c.append(g, []Record{c.groupRecord(g)}, &emptied{group: g.id})
 		}
@@ -80,9 +93,15 @@ func (c *Coordinator) completeJoin(g *group) {
 		c.dissolve(g, UnknownServerError, "no protocol that all members support")
 		return
 	}
-	g.generation++
 	g.protocol = &name
+	c.nextGeneration(g)
 	_ = c.transition(g, CompletingRebalance)
+}
+
+// nextGeneration is §1.6, and what is known of the generation from its beginning. A number that runs out begins again at 1.
+func (c *Coordinator) nextGeneration(g *group) {
+	g.generation = g.generation%math.MaxInt32 + 1
+	g.subscribed = g.subscriptions()
 }
 
 // vote chooses the protocol of a generation (join.complete.vote).
@@ -106,13 +125,14 @@ func (c *Coordinator) vote(g *group) (string, bool) {
 // startSyncing is the entry action of CompletingRebalance: everybody is told of the generation and owes a SyncGroup.
 func (c *Coordinator) startSyncing(g *group) {
 	for _, m := range g.order {
-		request := m.join
-		m.join, m.isNew = nil, false
-		g.joining--
-		m.unsynced = true
+		m.isNew, m.unsynced = false, true
 		g.unsynced++
 		c.armSession(g, m) // session.renewed-by-completion
-		c.answer(request.ticket, joined(g, m, request.version))
+		if request := m.join; request != nil {
+			m.join = nil
+			g.joining--
+			c.answer(request.ticket, joined(g, m, request.version))
+		}
 	}
 	c.arm(g, SyncTimer, "", g.maxRebalanceTimeout())
 }
@@ -202,9 +222,15 @@ func (c *Coordinator) dissolve(g *group, code int16, inconsistency string) {
 		c.reason = Inconsistent
 		_ = c.inconsistent(g.id, inconsistency)
 	}
+	c.end(g, code, func(*member) string { return "" })
+}
+
+// end is the end of a group; what is parked is answered with the code, a JoinGroup with a name for its member.
+func (c *Coordinator) end(g *group, code int16, name func(*member) string) {
 	for _, m := range g.order {
 		if m.join != nil {
-			c.answer(m.join.ticket, joinError(m.join.version, code, ""))
+			g.joining--
+			c.answer(m.join.ticket, joinError(m.join.version, code, name(m)))
 		}
 		if m.sync != nil {
 			c.answer(m.sync.ticket, syncError(m.sync.version, code))

@@ -26,8 +26,20 @@ func errorAnswer(r Request, code int16) kmsg.Response {
 		return resp
 	case *kmsg.DeleteGroupsRequest:
 		return deleteError(r.Version, req, code)
+	case *kmsg.TxnOffsetCommitRequest:
+		return txnCommitError(r.Version, req, code)
+	case *kmsg.OffsetDeleteRequest:
+		return offsetDeleteError(code)
 	case *kmsg.FindCoordinatorRequest:
 		return findError(r.Version, req, code)
 	}
 	return nil
+}
+
+// from is a field of a request that came with a version of its API.
+func from(version, sent int16, field *string) *string {
+	if sent < version {
+		return nil
+	}
+	return field
 }

@@ -48,7 +48,7 @@ func (c *Coordinator) exit(g *group, to State) {
 	switch g.state {
 	case PreparingRebalance:
 		c.cancel(g, JoinTimer, "")
-		g.initial, g.joinedDuringDelay = false, false
+		g.initial, g.joinedDuringDelay = false, false // delay.flag: each delay starts afresh
 	case CompletingRebalance:
 		g.writing = 0
 		if to == PreparingRebalance {

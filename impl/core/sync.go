@@ -10,12 +10,12 @@ import (
 func (c *Coordinator) syncGroup(r Request, req *kmsg.SyncGroupRequest) kmsg.Response {
 	refuse := func(code int16) kmsg.Response { return syncError(r.Version, code) }
 	switch {
-	case req.InstanceID != nil:
-		return refuse(UnsupportedVersion)
 	case r.Version >= 5 && (req.ProtocolType == nil || req.Protocol == nil):
 		return refuse(InconsistentGroupProtocol) // sync.protocol.missing
 	case req.Group == "":
 		return refuse(InvalidGroupID) // sync.group-id.empty
+	case c.gate() != None:
+		return refuse(c.gate()) // loading.sync
 	}
 	g := c.groups[req.Group]
 	if c.postpone(g, r) {
@@ -24,10 +24,10 @@ func (c *Coordinator) syncGroup(r Request, req *kmsg.SyncGroupRequest) kmsg.Resp
 	if g == nil || g.state == Empty {
 		return refuse(UnknownMemberID) // sync.group.unknown
 	}
-	m := g.members[req.MemberID]
+	m, code := g.validate(req.MemberID, from(3, r.Version, req.InstanceID))
 	switch {
-	case m == nil:
-		return refuse(UnknownMemberID) // sync.member.unknown
+	case code != None:
+		return refuse(code) // sync.member.unknown
 	case req.Generation != g.generation:
 		return refuse(IllegalGeneration) // sync.generation.illegal
 	case r.Version >= 5 && *req.ProtocolType != g.protocolType:

@@ -17,7 +17,7 @@ func TestSyncRefused(t *testing.T) {
 		change  func(*kmsg.SyncGroupRequest)
 		code    int16
 	}{
-		{"static members", 5, func(q *kmsg.SyncGroupRequest) { q.InstanceID = kmsg.StringPtr("") }, core.UnsupportedVersion},
+		{"static.unmapped", 5, func(q *kmsg.SyncGroupRequest) { q.InstanceID = kmsg.StringPtr("") }, core.UnknownMemberID},
 		{"sync.protocol.missing: type", 5, func(q *kmsg.SyncGroupRequest) { q.ProtocolType = nil }, core.InconsistentGroupProtocol},
 		{"sync.protocol.missing: name", 5, func(q *kmsg.SyncGroupRequest) { q.Protocol = nil }, core.InconsistentGroupProtocol},
 		{"sync.protocol.missing before all", 5, func(q *kmsg.SyncGroupRequest) { q.Group, q.Protocol = "", nil }, core.InconsistentGroupProtocol},

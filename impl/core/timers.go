@@ -52,6 +52,12 @@ func (c *Coordinator) timerDue(due TimerDue) {
 		return // taken back or armed anew while the caller was on its way, or early
 	}
 	delete(c.timers, id)
+	if id.Kind == CleanupTimer {
+		c.cleaning = false
+		c.startCleaning()
+		c.cleanup()
+		return
+	}
 	g := c.groups[id.Group]
 	if g == nil {
 		_ = c.inconsistent(id.Group, "the "+id.Kind.String()+" timer outlived its group")
@@ -66,6 +72,8 @@ func (c *Coordinator) timerDue(due TimerDue) {
 		c.joinTimerDue(g)
 	case SyncTimer:
 		c.syncTimerDue(g)
+	case CleanupTimer:
+		// Not one of a group's.
 	}
 }
 

@@ -40,8 +40,8 @@ func TestUnsupportedVersion(t *testing.T) {
 	if got := answer[*kmsg.OffsetFetchResponse](r, r.send(fetch, 0)); got.Topics[0].Partitions[0].ErrorCode != core.UnsupportedVersion {
 		t.Errorf("OffsetFetch v0: %+v", got)
 	}
-	if code := r.committed(r.send(commitReq("g", "", -1, "t", 1), 10)); code != core.UnsupportedVersion {
-		t.Errorf("OffsetCommit v10: %d", code)
+	if code := r.committed(r.send(commitReq("g", "", -1, "t", 1), 1)); code != core.UnsupportedVersion {
+		t.Errorf("OffsetCommit v1: %d", code)
 	}
 	for _, version := range []int16{-1, 10, 32767} {
 		if got := r.joined(r.send(joinReq("g", ""), version)); got.ErrorCode != core.UnsupportedVersion {

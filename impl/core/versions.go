@@ -9,11 +9,11 @@ type VersionRange struct{ Min, Max int16 }
 func (r VersionRange) Has(v int16) bool { return r.Min <= v && v <= r.Max }
 
 // Versions are the APIs that the coordinator serves (§5.2; verified items 10 and 16: OffsetCommit 0-1 and OffsetFetch 0 are gone
-// from Kafka 4). OffsetCommit and OffsetFetch 10 speak of topic ids, which need a topic table.
+// from Kafka 4). OffsetCommit and OffsetFetch 10 and TxnOffsetCommit 6 speak of topic ids.
 func Versions() map[kmsg.Key]VersionRange {
 	return map[kmsg.Key]VersionRange{
-		kmsg.OffsetCommit:    {2, 9},
-		kmsg.OffsetFetch:     {1, 9},
+		kmsg.OffsetCommit:    {2, 10},
+		kmsg.OffsetFetch:     {1, 10},
 		kmsg.FindCoordinator: {0, 6},
 		kmsg.JoinGroup:       {0, 9},
 		kmsg.Heartbeat:       {0, 4},
@@ -21,7 +21,9 @@ func Versions() map[kmsg.Key]VersionRange {
 		kmsg.SyncGroup:       {0, 5},
 		kmsg.DescribeGroups:  {0, 6},
 		kmsg.ListGroups:      {0, 5},
-		kmsg.DeleteGroups:    {0, 2},
+		kmsg.DeleteGroups:    {0, 3},
+		kmsg.TxnOffsetCommit: {0, 6},
+		kmsg.OffsetDelete:    {0, 0},
 	}
 }
 

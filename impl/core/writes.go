@@ -9,43 +9,107 @@ import (
 )
 
 // write is an Append that has not ended, and what follows from its end, in order.
-type write struct{ then []continuation }
+type write struct {
+	then []continuation
+	late []staying // what is still to come of a write that has timed out
+}
 
-// A continuation is what a write was for.
+// A continuation is what a write was for. One that has an effect even if the write is only late is staying, too.
 type continuation interface {
 	ended(c *Coordinator, id AppendID, code int16)
 }
 
-// append puts records out. A record of the group itself makes it a group that the log knows.
+// A staying effect is settled when it is known whether a write that had timed out is durable after all.
+type staying interface {
+	settled(c *Coordinator, id AppendID, written bool)
+}
+
+// A blocking effect makes requests of its group wait until it is settled.
+type blocking interface{ blocked() *group }
+
+// append puts records of a group out. A record of the group itself makes it a group that the log knows.
 func (c *Coordinator) append(g *group, records []Record, then continuation) AppendID {
-	c.lastID++
 	if slices.ContainsFunc(records, func(r Record) bool { return r.Kind == GroupRecord }) {
 		g.recorded = true
 	}
+	return c.put(g.id, records, then)
+}
+
+func (c *Coordinator) put(group string, records []Record, then continuation) AppendID {
+	c.lastID++
 	c.writes[c.lastID] = &write{then: []continuation{then}}
-	c.emit(Append{ID: c.lastID, Group: g.id, Records: records})
+	if c.status == serving { // else it fails before it is put out (§4.6)
+		c.emit(Append{ID: c.lastID, Group: group, Records: records})
+	}
 	return c.lastID
 }
 
 func (c *Coordinator) appended(ev Appended) {
-	w, ok := c.writes[ev.ID]
-	if !ok {
-		_ = c.inconsistent("", "a write that was never put out has ended")
+	if c.writes[ev.ID] == nil {
+		if ev.ID > c.abandoned { // else it was given up when the coordinator lost its groups
+			_ = c.inconsistent("", "a write that was never put out has ended")
+		}
 		return
 	}
-	delete(c.writes, ev.ID)
-	for _, then := range w.then {
-		then.ended(c, ev.ID, ev.Code)
+	for _, id := range sortedWrites(c.writes) {
+		switch { // the log keeps its order: what is said of a write goes for those before it, which are all late
+		case id > ev.ID:
+		case ev.Code == RequestTimedOut:
+			c.timedOut(id, c.writes[id])
+		case id == ev.ID || ev.Code == None:
+			c.endWrite(id, ev.Code)
+		}
 	}
 }
 
-// answerAfter makes a request wait for a write.
-func (c *Coordinator) answerAfter(id AppendID, r Request, answer kmsg.Response) {
-	w := c.writes[id]
-	w.then = append(w.then, &answering{r, answer})
+// timedOut tells those who wait that it takes too long, and keeps what the write is to bring about.
+func (c *Coordinator) timedOut(id AppendID, w *write) {
+	then := w.then
+	w.then = nil
+	for _, t := range then {
+		t.ended(c, id, RequestTimedOut)
+		if s, ok := t.(staying); ok {
+			w.late = append(w.late, s)
+		}
+	}
+	for _, late := range w.late {
+		if b, ok := late.(blocking); ok {
+			c.refusePostponed(b.blocked(), RequestTimedOut)
+		}
+	}
 }
 
-// answering is a request whose answer waits for a write that its own group record caused.
+func (c *Coordinator) endWrite(id AppendID, code int16) {
+	w := c.writes[id]
+	if w == nil {
+		return
+	}
+	delete(c.writes, id)
+	for _, late := range w.late {
+		late.settled(c, id, code == None)
+	}
+	for _, then := range w.then {
+		then.ended(c, id, code)
+	}
+}
+
+// afterWrites lets the answer to a request that has written nothing, or only what its own group reacted with, wait for the writes that
+// are open, as all but JoinGroup, SyncGroup and what only reads do (§0.3). It fails with them (verified item 13).
+func (c *Coordinator) afterWrites(r Request, answer kmsg.Response) kmsg.Response {
+	if len(c.writes) == 0 {
+		return answer
+	}
+	c.behind(&answering{r, answer})
+	return nil
+}
+
+// behind makes something follow the last write that is open.
+func (c *Coordinator) behind(then continuation) {
+	w := c.writes[slices.Max(slices.Collect(maps.Keys(c.writes)))]
+	w.then = append(w.then, then)
+}
+
+// answering is a request whose answer waits for a write that is not its own.
 type answering struct {
 	request Request
 	answer  kmsg.Response
@@ -58,14 +122,29 @@ func (a *answering) ended(c *Coordinator, _ AppendID, code int16) {
 	c.answer(a.request.Ticket, a.answer)
 }
 
-// created is the first record of a group that a JoinGroup made. Where it could not be written the group is gone (§4.3).
-type created struct{ group *group }
+// created is the first record of a group that a JoinGroup made. Where it could not be written the group is gone (§4.3); where that takes
+// too long, only the JoinGroup is told, and its member has to come again (verified item 4).
+type created struct {
+	group   *group
+	creator Ticket
+}
 
 func (w *created) ended(c *Coordinator, _ AppendID, code int16) {
 	w.group.creating = 0
-	if code != None && w.group.state != Dead {
+	switch {
+	case code == None || w.group.state == Dead:
+	case code != RequestTimedOut:
 		c.reason = WriteFailed
 		c.dissolve(w.group, appendError(code), "")
+	default:
+		for _, m := range w.group.order {
+			if m.join != nil && m.join.ticket == w.creator {
+				request := m.join
+				m.join = nil
+				w.group.joining--
+				c.answer(request.ticket, joinError(request.version, appendError(code), ""))
+			}
+		}
 	}
 }
 
@@ -110,7 +189,7 @@ func (c *Coordinator) groupRecord(g *group) Record {
 	}
 	for _, m := range g.order {
 		vm := kmsg.NewGroupMetadataValueMember()
-		vm.MemberID, vm.ClientID, vm.ClientHost = m.id, m.clientID, m.clientHost
+		vm.MemberID, vm.InstanceID, vm.ClientID, vm.ClientHost = m.id, m.instance, m.clientID, m.clientHost
 		vm.RebalanceTimeoutMillis = int32(m.rebalanceTimeout.Milliseconds())
 		vm.SessionTimeoutMillis = int32(m.sessionTimeout.Milliseconds())
 		vm.Subscription = orEmpty(m.metadata(*g.protocol))
@@ -133,6 +212,11 @@ func (g *group) knownPartitions() []partition {
 	known := map[partition]struct{}{}
 	for p := range g.offsets {
 		known[p] = struct{}{}
+	}
+	for _, offsets := range g.unstable {
+		for p := range offsets {
+			known[p] = struct{}{}
+		}
 	}
 	for _, commits := range g.commits {
 		for _, o := range commits {
@@ -157,3 +241,5 @@ func orEmpty(b []byte) []byte {
 	}
 	return b
 }
+
+func sortedWrites(writes map[AppendID]*write) []AppendID { return slices.Sorted(maps.Keys(writes)) }

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/record"
 )
 
@@ -131,6 +134,84 @@ func TestLogKeepsTheLastOfEachKey(t *testing.T) {
 	got := l.Records()
 	if l.Appended() != 5 || len(got) != 2 || got[0].Position != 2 || !bytes.Equal(got[0].Value, []byte("2")) || string(got[1].Key) != "c" {
 		t.Errorf("appended %d, left %+v", l.Appended(), got)
+	}
+}
+
+// A transaction's records are pending until its marker, and keep their place (§2.9.2); a tombstone takes them along (§4.4-9).
+func TestLogTransactions(t *testing.T) {
+	one, two := core.Producer{ID: 1}, core.Producer{ID: 2}
+	key := []byte("k")
+	for _, test := range []struct {
+		name string
+		do   func(*record.Log)
+		want string // value, and the producer that it waits for
+	}{
+		{"open", func(l *record.Log) { l.AppendPending(one, key, []byte("a")) }, "a?1 "},
+		{"again", func(l *record.Log) { l.AppendPending(one, key, []byte("a")); l.AppendPending(one, key, []byte("b")) }, "b?1 "},
+		{"two", func(l *record.Log) { l.AppendPending(two, key, []byte("a")); l.AppendPending(one, key, []byte("b")) }, "a?2 b?1 "},
+		{"committed", func(l *record.Log) { l.AppendPending(one, key, []byte("a")); l.Mark(one, true) }, "a "},
+		{"aborted", func(l *record.Log) {
+			l.Append(key, []byte("x"))
+			l.AppendPending(one, key, []byte("a"))
+			l.Mark(one, false)
+		}, "x "},
+		{"another's marker", func(l *record.Log) { l.AppendPending(one, key, []byte("a")); l.Mark(two, true) }, "a?1 "},
+		{"overtaken", func(l *record.Log) {
+			l.AppendPending(one, key, []byte("a"))
+			l.Append(key, []byte("x"))
+			l.Mark(one, true)
+		}, "x "},
+		{"the later", func(l *record.Log) {
+			l.Append(key, []byte("x"))
+			l.AppendPending(one, key, []byte("a"))
+			l.Mark(one, true)
+		}, "a "},
+		{"tombstone", func(l *record.Log) { l.AppendPending(one, key, []byte("a")); l.Append(key, nil); l.Mark(one, true) }, ""},
+	} {
+		var l record.Log
+		test.do(&l)
+		got := ""
+		for _, s := range l.Records() {
+			got += string(s.Value)
+			if s.Producer != nil {
+				got += fmt.Sprint("?", s.Producer.ID)
+			}
+			got += " "
+		}
+		if got != test.want {
+			t.Errorf("%s: left %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// What is written is replayed as it was.
+func TestReplay(t *testing.T) {
+	written := []core.Record{
+		{Kind: core.GroupRecord, Group: "g", Metadata: group()},
+		{Kind: core.OffsetRecord, Group: "g", Topic: "t", Partition: 3, Offset: offset(4)},
+		{Kind: core.OffsetRecord, Group: "g", Topic: "t", Partition: 4, Offset: offset(1), Producer: &core.Producer{ID: 7, Epoch: 2}},
+	}
+	var l record.Log
+	l.Write(core.Append{Records: written})
+	l.Append([]byte{0, 77}, []byte("unknown"))
+	got, err := record.Replay(l.Records())
+	if diff := cmp.Diff(written, got, unexported); err != nil || diff != "" {
+		t.Errorf("%v (-written +replayed):\n%s", err, diff)
+	}
+	raw := []record.Stored{{Key: record.GroupKey("g")}, {Key: record.OffsetKey("g", "t", 3)}}
+	got, err = record.Replay(raw)
+	if err != nil || len(got) != 2 || got[0].Kind != core.GroupTombstone || got[1].Kind != core.OffsetTombstone || got[1].Partition != 3 {
+		t.Errorf("tombstones: %+v, %v", got, err)
+	}
+	for _, kind := range []core.RecordKind{core.OffsetTombstone, core.GroupTombstone} {
+		l.Write(core.Append{Records: []core.Record{{Kind: kind, Group: "g", Topic: "t", Partition: 4}}})
+	}
+	l.Write(core.Append{Records: []core.Record{{Kind: core.CommitMarker, Producer: &core.Producer{ID: 7}}}})
+	if got, err := record.Replay(l.Records()); err != nil || len(got) != 1 || got[0].Partition != 3 {
+		t.Errorf("after tombstones: %+v, %v", got, err)
+	}
+	if _, err := record.Replay([]record.Stored{{Position: 5, Key: record.GroupKey("g"), Value: []byte{0, 99}}}); err == nil || !strings.Contains(err.Error(), "position 5") {
+		t.Errorf("a record that cannot be read: %v", err)
 	}
 }
 

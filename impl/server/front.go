@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/binary"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -56,6 +57,22 @@ func (f *Front) Exists(name string, partition int32) bool {
 	return ok && partition >= 0 && partition < t.partitions
 }
 
+// TopicName and TopicID translate between the names of topics and their ids, as core.Settings want to.
+func (f *Front) TopicName(id [16]byte) (string, bool) {
+	for name, t := range f.topics {
+		if t.id == id {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// TopicID is the other way round.
+func (f *Front) TopicID(name string) ([16]byte, bool) {
+	t, ok := f.topics[name]
+	return t.id, ok
+}
+
 // frontVersions are what Kafka 4.4 offers of these APIs, as far as they are served here.
 var frontVersions = map[kmsg.Key]core.VersionRange{
 	kmsg.Metadata:        {Min: 0, Max: 13},
@@ -65,12 +82,11 @@ var frontVersions = map[kmsg.Key]core.VersionRange{
 	kmsg.DescribeConfigs: {Min: 1, Max: 4},
 }
 
-// Versions are all APIs that a node with a Front offers, group coordination included.
+// Versions are all APIs that a node with a Front and Transactions offers, group coordination included.
 func Versions() map[kmsg.Key]core.VersionRange {
 	all := core.Versions()
-	for key, r := range frontVersions {
-		all[key] = r
-	}
+	maps.Copy(all, frontVersions)
+	maps.Copy(all, txnVersions)
 	return all
 }
 
@@ -169,7 +185,10 @@ func (f *Front) brokerSettings() []brokerSetting {
 	return []brokerSetting{
 		{"group.initial.rebalance.delay.ms", f.settings.InitialRebalanceDelay.Milliseconds()},
 		{"group.max.session.timeout.ms", f.settings.MaxSessionTimeout.Milliseconds()},
+		{"group.max.size", int64(f.settings.MaxSize)},
 		{"group.min.session.timeout.ms", f.settings.MinSessionTimeout.Milliseconds()},
 		{"offset.metadata.max.bytes", int64(f.settings.MetadataMaxBytes)},
+		{"offsets.retention.check.interval.ms", f.settings.CleanupInterval.Milliseconds()},
+		{"offsets.retention.minutes", int64(f.settings.OffsetsRetention.Minutes())},
 	}
 }

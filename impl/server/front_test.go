@@ -124,7 +124,8 @@ func TestDescribeConfigs(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"group.min.session.timeout.ms": "10", "group.max.session.timeout.ms": "1800000",
-		"group.initial.rebalance.delay.ms": "0", "offset.metadata.max.bytes": "4096",
+		"group.initial.rebalance.delay.ms": "0", "offset.metadata.max.bytes": "4096", "group.max.size": "2147483647",
+		"offsets.retention.minutes": "10080", "offsets.retention.check.interval.ms": "600000",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)

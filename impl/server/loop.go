@@ -17,6 +17,7 @@ var errStopped = errors.New("the server has been closed")
 type loop struct {
 	core   *core.Coordinator
 	front  *Front
+	txns   *Transactions
 	log    record.Log
 	timers core.TimerQueue
 	acks   []core.Appended
@@ -40,8 +41,9 @@ type outcome struct {
 
 func newLoop(settings core.Settings, topics map[string]int32) *loop {
 	l := &loop{jobs: make(chan job), quit: make(chan struct{}), waiting: map[core.Ticket]chan<- outcome{}}
-	l.front = NewFront(settings, topics)
-	settings.TopicExists = l.front.Exists
+	l.front, l.txns = NewFront(settings, topics), NewTransactions()
+	settings.TopicExists, settings.TopicName, settings.TopicID = l.front.Exists, l.front.TopicName, l.front.TopicID
+	settings.Transactions = true
 	l.core = core.New(settings)
 	return l
 }
@@ -105,6 +107,17 @@ func (l *loop) take(j job) {
 		j.outcome <- outcome{resp: resp}
 		return
 	}
+	resp, marker, ok := l.txns.Handle(j.request.Message, j.request.Version)
+	if marker != nil {
+		l.step(*marker)
+	}
+	if ok {
+		j.outcome <- outcome{resp: resp}
+		return
+	}
+	if commit, ok := j.request.Message.(*kmsg.TxnOffsetCommitRequest); ok {
+		j.request.Verified = l.txns.Verify(commit, j.request.Version)
+	}
 	l.ticket++
 	j.request.Ticket = l.ticket
 	l.waiting[l.ticket] = j.outcome
@@ -131,6 +144,8 @@ func (l *loop) carryOut(effects []core.Effect) {
 		case core.Append:
 			l.log.Write(e)
 			l.acks = append(l.acks, core.Appended{ID: e.ID, Code: core.None})
+		case core.Marked:
+			// The log acknowledges at once, and nobody takes the groups away: a marker is written when its step is over.
 		default:
 			l.timers.Apply(e)
 		}

@@ -21,10 +21,13 @@ import (
 // for each connection.
 const defaultMaxFrame = 4 << 20
 
+// defaultCleanup is Kafka's offsets.retention.check.interval.ms.
+const defaultCleanup = 10 * time.Minute
+
 // Options are a server's settings. The zero value listens on a free port of the loopback.
 type Options struct {
 	Addr     string           // HOST:PORT to listen on; default "127.0.0.1:0"
-	Settings core.Settings    // Node.Host, Node.Port and TopicExists are the server's own
+	Settings core.Settings    // Node.Host, Node.Port, topics and transactions are the server's own; CleanupInterval is 10 min by default
 	Topics   map[string]int32 // topics to begin with: name to number of partitions
 	MaxFrame int              // largest request in bytes, 4 MiB by default; a larger one closes the connection
 
@@ -75,6 +78,9 @@ func Start(o Options) (*Server, error) {
 	}
 	if settings.Choose == nil {
 		settings.Choose = rand.IntN
+	}
+	if settings.CleanupInterval == 0 {
+		settings.CleanupInterval = defaultCleanup
 	}
 	if settings.Report == nil {
 		settings.Report = o.Report

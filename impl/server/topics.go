@@ -78,12 +78,8 @@ func (f *Front) nameOf(name *string, id [16]byte) string {
 	if name != nil {
 		return *name
 	}
-	for n, t := range f.topics {
-		if t.id == id {
-			return n
-		}
-	}
-	return ""
+	named, _ := f.TopicName(id)
+	return named
 }
 
 func (f *Front) createTopics(req *kmsg.CreateTopicsRequest, version int16) kmsg.Response {

@@ -23,6 +23,7 @@ type Sim struct {
 	failWith int16
 	hold     bool
 	held     []core.Append
+	late     []core.AppendID // have timed out, and are in the log
 	acks     []core.Appended // in the order of their writes
 	instant  []core.TimerID  // armed without length
 	out      Output
@@ -33,6 +34,7 @@ type Output struct {
 	Answers []core.Answer
 	Rejects []core.Reject
 	Appends []core.Append // also those that were made to fail
+	Marked  []core.Marked
 }
 
 // New returns a simulation. Choices and member ids are drawn from the seed where the settings do not bring their own.
@@ -58,12 +60,54 @@ func (s *Sim) Log() *record.Log { return &s.log }
 
 // Step hands an event in and lets everything happen that happens at this instant.
 func (s *Sim) Step(ev core.Event) {
+	s.land()
 	s.step(ev)
 	s.settle()
 }
 
-// FailWrites makes writes fail with this error code, core.None to end that.
+// FailWrites makes writes fail with this error code, core.None to end that. With core.RequestTimedOut they are in the log, but not durable
+// before the first Step after writes work again.
 func (s *Sim) FailWrites(code int16) { s.failWith = code }
+
+// land ends the writes that have timed out, once writes work again.
+func (s *Sim) land() {
+	if s.failWith == core.RequestTimedOut || s.hold || len(s.held) > 0 || len(s.late) == 0 {
+		return
+	}
+	last := s.late[len(s.late)-1] // and with it those before
+	s.late = nil
+	s.step(core.Appended{ID: last})
+	s.settle()
+}
+
+// Unload takes the coordinator's groups away, as a change of leader does. Writes that are held have not been written then.
+func (s *Sim) Unload() {
+	s.held, s.late, s.acks = nil, nil, nil
+	s.Step(core.Unload{})
+}
+
+// BeginLoad lets the coordinator begin to read its log, as a change of leader or a restart does.
+func (s *Sim) BeginLoad() {
+	s.held, s.late, s.acks = nil, nil, nil
+	s.Step(core.LoadBegin{})
+}
+
+// EndLoad lets the coordinator read its log to the end, after BeginLoad. The error says what in the log cannot be read; the coordinator
+// does not serve then.
+func (s *Sim) EndLoad() error {
+	records, err := record.Replay(s.log.Records())
+	if err == nil {
+		s.Step(core.Replay{Records: records})
+	}
+	s.Step(core.LoadEnd{Failed: err != nil})
+	return err
+}
+
+// Failover is BeginLoad and EndLoad.
+func (s *Sim) Failover() error {
+	s.BeginLoad()
+	return s.EndLoad()
+}
 
 // HoldWrites leaves writes open until EndWrite, for as long as it is on.
 func (s *Sim) HoldWrites(on bool) { s.hold = on }
@@ -90,8 +134,10 @@ func (s *Sim) Fire(id core.TimerID) bool {
 		return false
 	}
 	s.moveTo(deadline)
-	due, _ := s.timers.Take(id)
-	s.Step(due)
+	s.land()
+	if due, armed := s.timers.Take(id); armed { // what has landed may have taken it back
+		s.Step(due)
+	}
 	return true
 }
 
@@ -132,7 +178,10 @@ func (s *Sim) settle() {
 			continue
 		}
 		if len(s.instant) == 0 {
-			return
+			if s.remind(); len(s.acks) == 0 && len(s.instant) == 0 {
+				return
+			}
+			continue
 		}
 		id := s.instant[0]
 		s.instant = s.instant[1:]
@@ -156,6 +205,8 @@ func (s *Sim) step(ev core.Event) {
 			} else {
 				s.end(e, s.failWith)
 			}
+		case core.Marked:
+			s.out.Marked = append(s.out.Marked, e)
 		case core.Arm:
 			s.timers.Apply(e)
 			if e.After == 0 {
@@ -167,9 +218,21 @@ func (s *Sim) step(ev core.Event) {
 	}
 }
 
+// remind tells those who have come to wait for a write that is late.
+func (s *Sim) remind() {
+	if s.failWith == core.RequestTimedOut && len(s.late) > 0 && !s.hold && len(s.held) == 0 {
+		s.step(core.Appended{ID: s.late[len(s.late)-1], Code: core.RequestTimedOut})
+	}
+}
+
 func (s *Sim) end(w core.Append, code int16) {
-	if code == core.None {
+	switch code {
+	case core.None:
 		s.log.Write(w)
+		s.late = nil // durable, as all before it
+	case core.RequestTimedOut:
+		s.log.Write(w)
+		s.late = append(s.late, w.ID)
 	}
 	s.acks = append(s.acks, core.Appended{ID: w.ID, Code: code})
 }

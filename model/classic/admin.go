@@ -44,22 +44,27 @@ func (m *Model) deleteGroups(e *Event) {
 			return
 		}
 	}
-	if g.Offsets {
+	if g.Offsets || g.Open && m.tombstonesPending() {
 		m.record(OffsetTombstones)
 	}
-	if m.profile.CreationRecord || !g.FirstGen {
-		m.record(GroupTombstone)
-	}
+	m.recordGone()
 	if m.profile.WritesReported && e.Write == WriteFailed {
 		m.answer(CodeWriteFailed)
 		return
 	}
 	m.answer(CodeNone)
-	offsets := g.Offsets
+	offsets, open := g.Offsets, g.Open
 	m.destroy()
 	if !m.holds(DeleteEmpty) {
-		g.Phase, g.FirstGen, g.Offsets = Empty, true, offsets
+		g.Phase, g.FirstGen, g.Offsets, g.Open = Empty, true, offsets, open
 		return
 	}
 	m.t.Offsets = ClearOffsets
+}
+
+// recordGone writes the tombstone of a group that goes. A group that has left no record needs none.
+func (m *Model) recordGone() {
+	if m.profile.CreationRecord || !m.t.Next.FirstGen {
+		m.record(GroupTombstone)
+	}
 }

@@ -2,9 +2,12 @@ package classic
 
 // Kafka's error codes, as far as the model answers with them.
 const (
+	CodeUnknownServerError        int16 = -1
 	CodeNone                      int16 = 0
 	CodeOffsetMetadataTooLarge    int16 = 12
+	CodeCoordinatorLoadInProgress int16 = 14
 	CodeCoordinatorNotAvailable   int16 = 15
+	CodeNotCoordinator            int16 = 16
 	CodeIllegalGeneration         int16 = 22
 	CodeInconsistentGroupProtocol int16 = 23
 	CodeInvalidGroupID            int16 = 24
@@ -14,6 +17,10 @@ const (
 	CodeNonEmptyGroup             int16 = 68
 	CodeGroupIDNotFound           int16 = 69
 	CodeMemberIDRequired          int16 = 79
+	CodeGroupMaxSizeReached       int16 = 81
+	CodeFencedInstanceID          int16 = 82
+	CodeGroupSubscribedToTopic    int16 = 86
+	CodeUnstableOffsetCommit      int16 = 88
 )
 
 // CodeWriteFailed is how the model answers a request whose write failed. Which code a coordinator sends depends on why the append

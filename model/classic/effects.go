@@ -29,7 +29,7 @@ func (m *Model) succeedJoin(to Address, slot int8) {
 	} else {
 		members = !m.holds(JoinReplyFollower) // join.reply.follower
 	}
-	m.t.Replies = append(m.t.Replies, Reply{To: to, Echo: EchoSlot, Member: slot, Leader: m.leader(), Members: members})
+	m.t.Replies = append(m.t.Replies, Reply{To: to, Echo: EchoSlot, Member: slot, Leader: m.leader(), Members: members, Midway: m.entry})
 }
 
 // answerSync answers a SyncGroup; on success it carries what the slot has been given.
@@ -77,13 +77,23 @@ func (m *Model) setTimer(kind TimerKind, slot int8, d Duration) {
 		if needless {
 			m.t.Timers = append(ts[:i], ts[i+1:]...)
 		} else {
-			ts[i].For = d
+			ts[i].For, ts[i].Also = d, m.also(d)
 		}
 		return
 	}
 	if !needless {
-		m.t.Timers = append(ts, TimerEffect{Timer: kind, Slot: slot, For: d})
+		m.t.Timers = append(ts, TimerEffect{Timer: kind, Slot: slot, For: d, Also: m.also(d)})
 	}
+}
+
+// also is the set of members, where entries of a LeaveGroup that are still to come may take some of them away.
+func (m *Model) also(d Duration) (set uint16) {
+	for i := range m.t.Next.Slots {
+		if m.entry && d == MaxRebalance && m.t.Next.Slots[i].Kind == Member {
+			set |= 1 << i
+		}
+	}
+	return set
 }
 
 func (m *Model) wasRunning(kind TimerKind, slot int8) bool {

@@ -44,12 +44,48 @@ func (m *Model) allJoined() bool {
 	return !pending || !m.holds(JoinPendingBlocks) // join.pending.blocks
 }
 
-// member returns the slot of a request's member id if that is a member's; pending ids are not members.
-func (m *Model) member(ref Ref) (int8, bool) {
-	if ref.Kind != KnownID || m.t.Next.Slots[ref.Slot].Kind != Member {
-		return -1, false
+// member returns the slot of the member that a request acts for. If there is none it returns -1 and the error of the request; that is
+// NONE only where a rule is broken. Pending ids are not members.
+func (m *Model) member(ref Ref, instance Instance, unknown RuleID) (int8, int16) {
+	switch m.mapped(instance) {
+	case UnknownInstance:
+		// static.unmapped
+		if m.holds(StaticUnmapped) != m.profile.UnmappedInstancePasses {
+			return -1, CodeUnknownMemberID
+		}
+	case KnownInstance:
+		// static.fenced
+		if (ref != Ref{Kind: KnownID, Slot: instance.Slot}) && m.holds(StaticFenced) {
+			return -1, CodeFencedInstanceID
+		}
 	}
-	return ref.Slot, true
+	if ref.Kind != KnownID || m.t.Next.Slots[ref.Slot].Kind != Member {
+		if m.holds(unknown) {
+			return -1, CodeUnknownMemberID
+		}
+		return -1, CodeNone
+	}
+	// static.optional
+	if m.t.Next.Slots[ref.Slot].Static && instance.Kind == NoInstance && !m.holds(StaticOptional) {
+		return -1, CodeUnknownMemberID
+	}
+	return ref.Slot, CodeNone
+}
+
+// mapped is how an instance id relates to the state under construction, in which its member may be gone.
+func (m *Model) mapped(instance Instance) InstanceKind {
+	if instance.Kind == KnownInstance && !m.t.Next.Slots[instance.Slot].Static {
+		return UnknownInstance
+	}
+	return instance.Kind
+}
+
+// joining counts the members whose JoinGroup is parked.
+func (m *Model) joining() (n int) {
+	for i := range m.t.Next.Slots {
+		n += int(bit(m.t.Next.Slots[i].Joining, 0))
+	}
+	return n
 }
 
 // mint gives a fresh member id to a free slot. It fails where there is none.
@@ -87,7 +123,10 @@ func (m *Model) add(slot int8, e *Event) {
 	if m.members() == 0 {
 		g.Type = e.Type
 	}
-	g.Slots[slot] = Slot{Kind: Member, New: true, Joining: true, List: e.List, Leader: m.leader() < 0, Timed: g.Slots[slot].Timed}
+	g.Slots[slot] = Slot{
+		Kind: Member, New: true, Joining: true, List: e.List, Leader: m.leader() < 0, Timed: g.Slots[slot].Timed,
+		Static: e.Ref.Kind == NoID && e.Instance.Kind != NoInstance,
+	}
 	m.t.Updated, m.caller = slot, Address{Kind: ParkedJoin, Slot: slot}
 	// join.new.timeout
 	if m.holds(JoinNewMemberTimeout) {
@@ -162,17 +201,33 @@ func (m *Model) forget(slot int8) {
 
 // elect gives a group that has lost its leader another one, any member.
 func (m *Model) elect() {
-	n := m.members()
-	if n == 0 || m.leader() >= 0 || !m.holds(JoinCompleteLeader) { // join.complete.leader
+	if n := m.members(); n > 0 && m.leader() < 0 {
+		m.appoint(n, false)
+	}
+}
+
+// electJoined gives a generation a leader that has joined it, any of them, where the leader has not. Where nobody has, any member leads.
+func (m *Model) electJoined() {
+	n, leader := m.joining(), m.leader()
+	if n == 0 {
+		m.elect()
+	} else if leader < 0 || !m.t.Next.Slots[leader].Joining {
+		m.appoint(n, true)
+	}
+}
+
+// appoint makes one of n candidates the leader: the members, or those that have joined.
+func (m *Model) appoint(n int, joined bool) {
+	// join.complete.leader
+	if !m.holds(JoinCompleteLeader) {
 		return
 	}
 	pick := m.choices.choose(n)
 	for i := range m.t.Next.Slots {
-		if slot := &m.t.Next.Slots[i]; slot.Kind == Member {
-			if pick == 0 {
-				slot.Leader = true
-				return
-			}
+		slot := &m.t.Next.Slots[i]
+		slot.Leader = false
+		if slot.Kind == Member && (slot.Joining || !joined) {
+			slot.Leader = pick == 0
 			pick--
 		}
 	}
@@ -180,7 +235,7 @@ func (m *Model) elect() {
 
 // settleSync cancels the sync timer once nobody owes a SyncGroup.
 func (m *Model) settleSync() {
-	if !m.t.Next.SyncTimer {
+	if !m.t.Next.SyncTimer || m.t.Next.StaleSync {
 		return
 	}
 	for i := range m.t.Next.Slots {

@@ -16,14 +16,9 @@ func (m *Model) heartbeat(e *Event) {
 		}
 		return
 	}
-	slot, ok := m.member(e.Ref)
-	if !ok {
-		// heartbeat.member.unknown
-		if m.holds(HeartbeatUnknownMember) {
-			m.answer(CodeUnknownMemberID)
-		} else {
-			m.answer(CodeNone)
-		}
+	slot, code := m.member(e.Ref, e.Instance, HeartbeatUnknownMember) // heartbeat.member.unknown
+	if slot < 0 {
+		m.answer(code)
 		return
 	}
 	if m.fenced(e.Gen, HeartbeatIllegalGeneration) { // heartbeat.generation.illegal
@@ -41,7 +36,7 @@ func (m *Model) heartbeat(e *Event) {
 		m.renew(slot)
 	case CompletingRebalance:
 		// heartbeat.completing
-		if m.holds(HeartbeatCompleting) {
+		if m.holds(HeartbeatCompleting) && !m.profile.Defects.Has(DefectHeartbeatCompleting) {
 			m.answer(CodeNone)
 			m.renew(slot)
 		} else {

@@ -63,6 +63,11 @@ func (m *Model) undoCreation() {
 }
 
 func (m *Model) joinExisting(e *Event) {
+	// max-size.first
+	if m.full(e) && (m.holds(MaxSizeFirst) || m.supports(e)) {
+		m.refuseFull(e)
+		return
+	}
 	if !m.supports(e) {
 		// join.protocol.before-member
 		if e.Ref.Kind == UnknownID && !m.holds(JoinProtocolBeforeMember) {
@@ -79,6 +84,11 @@ func (m *Model) joinExisting(e *Event) {
 	case e.Ref.Kind == NoID:
 		m.joinNew(e)
 	case e.Ref.Kind == KnownID && m.t.Next.Slots[e.Ref.Slot].Kind == Pending:
+		// static.pending
+		if e.Instance.Kind != NoInstance && m.holds(StaticPending) {
+			m.refuseJoin(CodeUnknownServerError, EchoNone, -1)
+			return
+		}
 		// join.pending.joins
 		if !m.holds(JoinPendingJoins) {
 			m.refuseJoin(CodeUnknownMemberID, EchoRequest, -1)
@@ -86,20 +96,37 @@ func (m *Model) joinExisting(e *Event) {
 		}
 		m.add(e.Ref.Slot, e)
 		m.joined()
-	case e.Ref.Kind == KnownID && m.t.Next.Slots[e.Ref.Slot].Kind == Member:
-		m.rejoin(e.Ref.Slot, e)
 	default:
-		// join.member.unknown
-		if m.holds(JoinUnknownMember) {
-			m.refuseJoin(CodeUnknownMemberID, EchoRequest, -1)
-			return
+		slot, code := m.member(e.Ref, e.Instance, JoinUnknownMember) // join.member.unknown
+		switch {
+		case slot >= 0:
+			m.rejoin(slot, e)
+		case code != CodeNone:
+			m.refuseJoin(code, EchoRequest, -1)
+		default:
+			m.addFresh(e)
 		}
-		m.addFresh(e)
 	}
 }
 
 // joinNew serves a JoinGroup without member id.
 func (m *Model) joinNew(e *Event) {
+	switch m.mapped(e.Instance) {
+	case KnownInstance:
+		// static.replaced
+		if m.holds(StaticReplaced) {
+			m.replace(e.Instance.Slot, e)
+			return
+		}
+		m.addFresh(e)
+		return
+	case UnknownInstance:
+		// static.joins
+		if m.holds(StaticJoins) {
+			m.addFresh(e)
+			return
+		}
+	}
 	needsID := e.NeedsID
 	if needsID {
 		needsID = m.holds(JoinNewMemberIDRequired) // join.new.member-id-required
@@ -133,17 +160,23 @@ func (m *Model) addFresh(e *Event) {
 func (m *Model) joined() {
 	switch m.t.Next.Phase {
 	case Empty:
-		// join.empty.rebalances: the initial delay is 0, and pending ids do not prolong it.
-		if m.holds(JoinEmptyRebalances) {
+		// join.empty.rebalances; pending ids do not prolong the delay.
+		switch {
+		case !m.holds(JoinEmptyRebalances):
+		case m.delay && m.holds(DelayWaits): // delay.waits
+			m.t.Next.Phase, m.t.Next.Initial = PreparingRebalance, true
+			m.setJoinTimer(InitialDelay)
+		default:
 			m.completeJoin()
 		}
 	case PreparingRebalance:
+		m.extendDelay()
 		// join.preparing.parks
 		if !m.holds(JoinPreparingParks) {
 			m.letIn(m.caller.Slot)
 			return
 		}
-		m.tryCompleteJoin()
+		m.tryCompleteJoin(false)
 	case CompletingRebalance, Stable:
 		// join.new.rebalances
 		if !m.holds(JoinStartsRebalance) {
@@ -174,7 +207,7 @@ func (m *Model) rejoin(slot int8, e *Event) {
 			m.letIn(slot)
 			return
 		}
-		m.tryCompleteJoin()
+		m.tryCompleteJoin(false)
 		return
 	case CompletingRebalance:
 		if changed {

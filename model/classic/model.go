@@ -4,9 +4,9 @@
 // A State is one group in a coordinator's memory, relative to the present. Step yields every transition that the coordinator may
 // make about an event, each with the rules that decided it. Nothing here knows time, bytes, member ids or generation numbers.
 //
-// What is left out so far: static members, transactions, OffsetDelete, group.max.size, retention, loading, and the initial
-// rebalance delay, which is taken as 0. A LeaveGroup of several members is one reaction, as in the Java coordinator; the Scala one
-// reacts after each entry, which can take one generation more.
+// What is left out: values and durations, which are the driver's (which offsets are old enough to expire, how much of the initial delay
+// is left); writes in flight other than the leader's assignment, which are taken as atomic; the order in which a coordinator answers
+// requests that wait behind an unfinished write; and protocol lists that name a protocol twice (join.protocol.duplicate).
 package classic
 
 // Config says which coordinator a Model describes.
@@ -15,6 +15,12 @@ type Config struct {
 
 	// Lexicon gives the protocol lists meaning. It may grow while the model is in use, but not during a Step.
 	Lexicon *Lexicon
+
+	// InitialDelay: group.initial.rebalance.delay.ms is not 0.
+	InitialDelay bool
+
+	// MaxSize is group.max.size; 0 is no limit.
+	MaxSize int
 
 	// SyncInFlight takes the write of the leader's SyncGroup apart: the request only starts it (State.Writing) and WriteDone ends
 	// it. By default the write is atomic with the request, and Event.Write says how it ends.
@@ -29,6 +35,8 @@ type Config struct {
 type Model struct {
 	profile  Profile
 	lexicon  *Lexicon
+	delay    bool
+	maxSize  int
 	inFlight bool
 	broken   [ruleCount]bool
 
@@ -36,7 +44,9 @@ type Model struct {
 	wasOn   timers     // timers that were running before the event
 	caller  Address    // where the request that the event is has been parked; Caller if nowhere
 	choices choices
+	midway  State   // what Transition.Midway points at
 	entries []int16 // LeaveGroup results
+	entry   bool    // a LeaveGroup of several entries is under way, and the group reacts to each (leave.one-by-one)
 	names   []uint8 // protocols that all members support
 	votes   []uint8 // for each of names
 }
@@ -49,7 +59,7 @@ type timers struct {
 
 // New returns a model. A nil Lexicon means that there are no protocol lists, so that nobody can join.
 func New(c Config) *Model {
-	m := &Model{profile: c.Profile, lexicon: c.Lexicon, inFlight: c.SyncInFlight}
+	m := &Model{profile: c.Profile, lexicon: c.Lexicon, delay: c.InitialDelay, maxSize: c.MaxSize, inFlight: c.SyncInFlight}
 	if m.lexicon == nil {
 		m.lexicon = &Lexicon{Lists: []List{{}}}
 	}
@@ -82,9 +92,9 @@ func (m *Model) begin(s *State) {
 	t.Next = *s
 	t.Generation, t.Offsets = SameGeneration, KeepOffsets
 	t.Rules, t.Replies, t.Timers, t.Records, t.Superseded = t.Rules[:0], t.Replies[:0], t.Timers[:0], t.Records[:0], t.Superseded[:0]
-	t.Minted, t.Updated, t.Overflow = -1, -1, false
+	t.Minted, t.Rekeyed, t.Updated, t.Midway, t.Overflow = -1, -1, -1, nil, false
 
-	m.caller = Address{}
+	m.caller, m.entry = Address{}, false
 	m.wasOn = timers{join: s.JoinTimer, sync: s.SyncTimer}
 	for i := range s.Slots {
 		if s.Slots[i].Timed {
@@ -94,6 +104,10 @@ func (m *Model) begin(s *State) {
 }
 
 func (m *Model) dispatch(e *Event) {
+	if m.t.Next.Serving != Active {
+		m.notServing(e)
+		return
+	}
 	switch e.Kind {
 	case JoinGroup:
 		m.joinGroup(e)
@@ -106,7 +120,7 @@ func (m *Model) dispatch(e *Event) {
 	case OffsetCommit:
 		m.offsetCommit(e)
 	case OffsetFetch:
-		m.offsetFetch()
+		m.offsetFetch(e)
 	case DescribeGroups:
 		m.describeGroups()
 	case ListGroups:
@@ -116,11 +130,23 @@ func (m *Model) dispatch(e *Event) {
 	case MemberTimer:
 		m.memberTimer(e)
 	case JoinTimer:
-		m.joinTimer()
+		m.joinTimer(e)
 	case SyncTimer:
 		m.syncTimer()
 	case WriteDone:
 		m.writeDone(e)
+	case TxnOffsetCommit:
+		m.txnOffsetCommit(e)
+	case OffsetDelete:
+		m.offsetDelete(e)
+	case TxnMarker:
+		m.txnMarker(e)
+	case TopicsDeleted:
+		m.topicsDeleted(e)
+	case Cleanup:
+		m.cleanup(e)
+	case Unload:
+		m.unload()
 	}
 }
 

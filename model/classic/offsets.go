@@ -15,7 +15,7 @@ func (m *Model) offsetCommit(e *Event) {
 		}
 		return
 	}
-	if e.Gen == NoGen && e.Ref.Kind == NoID {
+	if e.anonymous() {
 		// commit.anonymous.refused
 		if m.holds(CommitAnonymousRefused) {
 			m.answer(CodeUnknownMemberID)
@@ -24,13 +24,12 @@ func (m *Model) offsetCommit(e *Event) {
 		}
 		return
 	}
-	slot, ok := m.member(e.Ref)
-	if !ok {
-		// commit.member.unknown
-		if m.holds(CommitUnknownMember) {
-			m.answer(CodeUnknownMemberID)
-		} else {
+	slot, code := m.member(e.Ref, e.Instance, CommitUnknownMember) // commit.member.unknown
+	if slot < 0 {
+		if code == CodeNone {
 			m.store(e)
+		} else {
+			m.answer(code)
 		}
 		return
 	}
@@ -94,18 +93,42 @@ func (m *Model) store(e *Event) {
 			return
 		}
 	}
-	m.record(OffsetRecords)
+	pending := e.Kind == TxnOffsetCommit
+	if pending {
+		m.record(TxnOffsetRecords)
+	} else {
+		m.record(OffsetRecords)
+	}
 	if e.Write == WriteFailed {
-		m.answer(CodeWriteFailed)
+		// commit.write.fails
+		if m.holds(CommitWriteFails) {
+			m.answer(CodeWriteFailed)
+		} else {
+			m.answer(CodeNone)
+		}
 		return
 	}
-	m.t.Next.Offsets = true
-	m.t.Offsets = StoreOffsets
+	// txn.pending
+	if pending && m.holds(TxnPending) {
+		m.t.Next.Open = true
+		m.t.Offsets = PendOffsets
+	} else {
+		m.t.Next.Offsets = true
+		m.t.Offsets = StoreOffsets
+	}
 	m.answer(CodeNone)
 }
 
+// anonymous says whether a commit names neither generation nor member nor instance.
+func (e *Event) anonymous() bool {
+	return e.Gen == NoGen && e.Ref.Kind == NoID && e.Instance.Kind == NoInstance
+}
+
 // offsetFetch answers anyone in any state; the values are the driver's.
-func (m *Model) offsetFetch() {
+func (m *Model) offsetFetch(e *Event) {
+	if e.Stable && m.t.Next.Open {
+		m.cite(FetchUnstable) // fetch.unstable
+	}
 	if m.t.Next.Offsets {
 		m.cite(FetchCommitted) // fetch.committed
 	} else {

@@ -11,11 +11,13 @@ func (p Packed) Less(q Packed) bool {
 	return p[0] < q[0] || p[0] == q[0] && p[1] < q[1]
 }
 
-// Widths of the packed fields. A slot takes 24 bits (eight flags and three symbols), the group 32.
+// Widths of the packed fields. A slot takes 23 bits (nine of kind and flags, and three symbols), the group 18 in each half.
 const (
-	listBits, givenBits   = 6, 5
+	flagBits              = 9
+	listBits, givenBits   = 6, 4
 	typeBits, protocolBit = 4, 6
-	slotBits              = 8 + listBits + 2*givenBits
+	topicBits             = 7
+	slotBits              = flagBits + listBits + 2*givenBits
 	slotMask              = 1<<slotBits - 1
 )
 
@@ -50,7 +52,7 @@ func slotKey(s *Slot) uint64 {
 }
 
 func slotFlags(s *Slot) uint64 {
-	return uint64(s.Kind)<<6 | bit(s.Leader, 5) | bit(s.Joining, 4) | bit(s.Syncing, 3) | bit(s.New, 2) | bit(s.Timed, 1) | bit(s.OwesSync, 0)
+	return uint64(s.Kind)<<7 | bit(s.Static, 6) | bit(s.Leader, 5) | bit(s.Joining, 4) | bit(s.Syncing, 3) | bit(s.New, 2) | bit(s.Timed, 1) | bit(s.OwesSync, 0)
 }
 
 func bit(b bool, at int) uint64 {
@@ -62,7 +64,7 @@ func bit(b bool, at int) uint64 {
 
 // Pack packs the canonical form of a state. It fails where the state has more than MaxPacked slots in use or a symbol is too large.
 func Pack(s State) (Packed, bool) {
-	if s.Type >= 1<<typeBits || s.Protocol >= 1<<protocolBit {
+	if s.Type >= 1<<typeBits || s.Protocol >= 1<<protocolBit || s.Subscribed&^KnownTopics >= 1<<topicBits {
 		return Packed{}, false
 	}
 	// The packed slots sort as the slots do, so that the canonical order need not be made first.
@@ -76,7 +78,7 @@ func Pack(s State) (Packed, bool) {
 		if used == MaxPacked || slot.List >= 1<<listBits || slot.Given >= 1<<givenBits || slot.Proposed >= 1<<givenBits {
 			return Packed{}, false
 		}
-		v := slotFlags(slot)<<(slotBits-8) | uint64(slot.List)<<(2*givenBits) | uint64(slot.Given)<<givenBits | uint64(slot.Proposed)
+		v := slotFlags(slot)<<(slotBits-flagBits) | uint64(slot.List)<<(2*givenBits) | uint64(slot.Given)<<givenBits | uint64(slot.Proposed)
 		at := used
 		for ; at > 0 && slots[at-1] < v; at-- {
 			slots[at] = slots[at-1]
@@ -84,8 +86,9 @@ func Pack(s State) (Packed, bool) {
 		slots[at] = v
 		used++
 	}
-	group := uint64(s.Phase) | bit(s.FirstGen, 3) | bit(s.Writing, 4) | bit(s.JoinTimer, 5) | bit(s.SyncTimer, 6) | bit(s.Offsets, 7)
-	symbols := uint64(s.Type)<<protocolBit | uint64(s.Protocol)
+	group := uint64(s.Phase) | bit(s.FirstGen, 3) | bit(s.Writing, 4) | bit(s.JoinTimer, 5) | bit(s.SyncTimer, 6) | bit(s.Offsets, 7) |
+		bit(s.Open, 8) | bit(s.Initial, 9) | bit(s.Extends, 10) | bit(s.StaleSync, 11) | uint64(s.Serving)<<12 | uint64(s.Type)<<14
+	symbols := uint64(s.Protocol) | bit(s.Subscribed.Known(), protocolBit) | uint64(s.Subscribed&^KnownTopics)<<(protocolBit+1)
 	return Packed{
 		slots[0] | slots[1]<<slotBits | group<<(2*slotBits),
 		slots[2] | slots[3]<<slotBits | symbols<<(2*slotBits),
@@ -98,7 +101,12 @@ func Unpack(p Packed) State {
 	s := State{
 		Phase: Phase(group & 7), FirstGen: has(group, 3), Writing: has(group, 4),
 		JoinTimer: has(group, 5), SyncTimer: has(group, 6), Offsets: has(group, 7),
-		Type: uint8(symbols >> protocolBit), Protocol: uint8(symbols & (1<<protocolBit - 1)),
+		Open: has(group, 8), Initial: has(group, 9), Extends: has(group, 10), StaleSync: has(group, 11),
+		Serving: Serving(group >> 12 & 3), Type: uint8(group >> 14), Protocol: uint8(symbols & (1<<protocolBit - 1)),
+		Subscribed: Topics(symbols >> (protocolBit + 1)),
+	}
+	if has(symbols, protocolBit) {
+		s.Subscribed |= KnownTopics
 	}
 	for i := range MaxPacked {
 		s.Slots[i] = unpackSlot(p[i/2] >> (i % 2 * slotBits) & slotMask)
@@ -107,9 +115,9 @@ func Unpack(p Packed) State {
 }
 
 func unpackSlot(v uint64) Slot {
-	flags := v >> (slotBits - 8)
+	flags := v >> (slotBits - flagBits)
 	return Slot{
-		Kind: Kind(flags >> 6), Leader: has(flags, 5), Joining: has(flags, 4), Syncing: has(flags, 3),
+		Kind: Kind(flags >> 7), Static: has(flags, 6), Leader: has(flags, 5), Joining: has(flags, 4), Syncing: has(flags, 3),
 		New: has(flags, 2), Timed: has(flags, 1), OwesSync: has(flags, 0),
 		List:     uint8(v >> (2 * givenBits) & (1<<listBits - 1)),
 		Given:    uint8(v >> givenBits & (1<<givenBits - 1)),

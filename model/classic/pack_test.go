@@ -11,10 +11,15 @@ func randomState(r *rand.Rand, slots int) State {
 	s := State{
 		Phase: Phase(r.IntN(5)), Type: uint8(r.IntN(1 << typeBits)), Protocol: uint8(r.IntN(1 << protocolBit)),
 		FirstGen: flip(), Writing: flip(), JoinTimer: flip(), SyncTimer: flip(), Offsets: flip(),
+		Serving: Serving(r.IntN(int(servingsNumber))), Open: flip(), Initial: flip(), Extends: flip(), StaleSync: flip(),
+		Subscribed: Topics(r.IntN(1 << topicBits)),
+	}
+	if flip() {
+		s.Subscribed |= KnownTopics
 	}
 	for range slots {
 		s.Slots[r.IntN(MaxSlots)] = Slot{
-			Kind: Kind(r.IntN(3)), Leader: flip(), Joining: flip(), Syncing: flip(), New: flip(), Timed: flip(), OwesSync: flip(),
+			Kind: Kind(r.IntN(3)), Static: flip(), Leader: flip(), Joining: flip(), Syncing: flip(), New: flip(), Timed: flip(), OwesSync: flip(),
 			List: uint8(r.IntN(1 << listBits)), Given: uint8(r.IntN(1 << givenBits)), Proposed: uint8(r.IntN(1 << givenBits)),
 		}
 	}

@@ -6,7 +6,7 @@ func (m *Model) prepareRebalance() {
 	if g.Phase == CompletingRebalance {
 		m.abortSyncs(CodeRebalanceInProgress, SyncAborted) // sync.parked.aborted
 	}
-	g.Writing = false
+	g.Writing, g.StaleSync = false, false
 	for i := range g.Slots {
 		g.Slots[i].OwesSync = false
 	}
@@ -24,7 +24,7 @@ func (m *Model) prepareRebalance() {
 	// join.timer.fixed
 	m.cite(JoinTimerFixed)
 	m.setJoinTimer(MaxRebalance)
-	m.tryCompleteJoin()
+	m.tryCompleteJoin(false)
 }
 
 // abortSyncs takes every assignment back and answers the waiting SyncGroups with the error.
@@ -49,10 +49,13 @@ func (m *Model) renewAnswered(slot int8) {
 	}
 }
 
-// tryCompleteJoin completes the join if nobody is missing.
-func (m *Model) tryCompleteJoin() {
+// tryCompleteJoin completes the join if nobody is missing; it is told whether a timer has made it so.
+func (m *Model) tryCompleteJoin(timer bool) {
+	if m.t.Next.Phase != PreparingRebalance || m.t.Next.Initial && !m.endsDelay(timer) {
+		return
+	}
 	// join.complete.all-joined
-	if m.t.Next.Phase == PreparingRebalance && m.allJoined() && m.holds(JoinCompleteAll) {
+	if m.allJoined() && m.holds(JoinCompleteAll) {
 		m.completeJoin()
 	}
 }
@@ -61,49 +64,81 @@ func (m *Model) tryCompleteJoin() {
 func (m *Model) completeJoin() {
 	g := &m.t.Next
 	m.expelAbsentees()
+	if m.members() > 0 && m.joining() == 0 {
+		// static.nobody-joined
+		if m.holds(StaticNobodyJoined) {
+			m.setJoinTimer(MaxRebalance)
+			return
+		}
+	}
 	m.setJoinTimer(Cancel)
+	m.endDelay()
 	if m.members() == 0 {
 		m.becomeEmpty()
 		return
 	}
-	// join.complete.generation
-	if m.holds(JoinCompleteGeneration) {
-		m.t.Generation = NextGeneration
-		g.FirstGen = false
-	}
+	m.nextGeneration(JoinCompleteGeneration) // join.complete.generation
 	g.Protocol = m.vote()
+	m.subscribe()
 	g.Phase = CompletingRebalance
+	// Before there was a sync timer, nobody owed a SyncGroup.
+	owes := !m.profile.Defects.Has(DefectNoSyncTimer)
 	for i := range g.Slots {
 		slot := &g.Slots[i]
 		if slot.Kind != Member {
 			continue
 		}
-		slot.Joining, slot.New, slot.OwesSync = false, false, true
-		m.succeedJoin(m.address(ParkedJoin, int8(i)), int8(i))
+		joined := slot.Joining
+		slot.Joining, slot.New, slot.OwesSync = false, false, owes
+		if joined {
+			m.succeedJoin(m.address(ParkedJoin, int8(i)), int8(i))
+		}
 		m.renewAnswered(int8(i))
 	}
-	m.setSyncTimer(MaxRebalance)
+	if owes {
+		m.setSyncTimer(MaxRebalance)
+	}
+	if m.entry {
+		m.midway = *g
+		m.t.Midway = &m.midway
+	}
 }
 
-// expelAbsentees removes the members that have not joined.
+// nextGeneration takes a generation, by the rule that says so.
+func (m *Model) nextGeneration(rule RuleID) {
+	if !m.holds(rule) {
+		return
+	}
+	if m.t.Generation == NextGeneration {
+		m.t.Generation = SecondGeneration
+	} else {
+		m.t.Generation = NextGeneration
+	}
+	m.t.Next.FirstGen = false
+}
+
+// expelAbsentees removes the members that have not joined, but for static ones.
 func (m *Model) expelAbsentees() {
 	for i := range m.t.Next.Slots {
-		if slot := &m.t.Next.Slots[i]; slot.Kind == Member && !slot.Joining {
-			m.remove(int8(i))
+		slot := &m.t.Next.Slots[i]
+		if slot.Kind != Member || slot.Joining {
+			continue
 		}
+		// static.retained
+		if slot.Static && m.holds(StaticRetained) {
+			continue
+		}
+		m.remove(int8(i))
 	}
-	m.elect()
+	m.electJoined()
 }
 
 // becomeEmpty ends a join that nobody has joined.
 func (m *Model) becomeEmpty() {
 	g := &m.t.Next
 	g.Phase, g.Protocol = Empty, 0
-	// join.complete.empty: the type stays.
-	if m.holds(JoinCompleteEmpty) {
-		m.t.Generation = NextGeneration
-		g.FirstGen = false
-	}
+	m.nextGeneration(JoinCompleteEmpty) // join.complete.empty: the type stays.
+	m.subscribe()
 	m.record(GroupRecord)
 	if g.Offsets {
 		// offsets.survive-members
@@ -114,9 +149,9 @@ func (m *Model) becomeEmpty() {
 	}
 }
 
-func (m *Model) joinTimer() {
+func (m *Model) joinTimer(e *Event) {
 	g := &m.t.Next
-	if !g.JoinTimer {
+	if !g.JoinTimer || m.prolongDelay(e) {
 		return
 	}
 	// join.complete.timeout
@@ -140,7 +175,7 @@ func (m *Model) memberTimer(e *Event) {
 		// join.pending.expires
 		if m.holds(JoinPendingExpires) {
 			m.forget(e.Slot)
-			m.tryCompleteJoin()
+			m.tryCompleteJoin(true)
 		}
 		return
 	case slot.New:
@@ -159,15 +194,15 @@ func (m *Model) memberTimer(e *Event) {
 	}
 	m.remove(e.Slot)
 	m.elect()
-	m.lost()
+	m.lost(true)
 }
 
-// lost reacts to members that have gone.
-func (m *Model) lost() {
+// lost reacts to members that have gone, because of a timer or not.
+func (m *Model) lost(timer bool) {
 	switch m.t.Next.Phase {
 	case CompletingRebalance, Stable:
 		m.prepareRebalance()
 	case PreparingRebalance:
-		m.tryCompleteJoin()
+		m.tryCompleteJoin(timer)
 	}
 }

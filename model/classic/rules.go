@@ -1,6 +1,6 @@
 package classic
 
-// The registry. Source names the section of the fact sheet ("§2.2.3") that the rule restates; docs/rules.md is made from here.
+// The rules. Source names the section of the fact sheet ("§2.2.3") that the rule restates; docs/rules.md is made from here.
 const (
 	JoinGroupID RuleID = iota
 	JoinSessionBounds
@@ -103,12 +103,134 @@ const (
 	GenerationFence
 	OffsetsSurviveMembers
 
+	// Static members (rules_static.go).
+	StaticJoins
+	StaticReplaced
+	StaticReplacedJoin
+	StaticReplacedSync
+	StaticReplacedPreparing
+	StaticReplacedCompleting
+	StaticReplacedStable
+	StaticReplacedVote
+	StaticReplacedAssignment
+	StaticReplacedLeader
+	StaticReplacedLeaderOld
+	StaticReplacedRecord
+	StaticReplacedTimeouts
+	StaticReplacedTimer
+	StaticReplacedNew
+	StaticReplacedOwes
+	StaticReplacedSubscribed
+	StaticReplacedClient
+	StaticWriteFails
+	StaticWriteFailsList
+	StaticFenced
+	StaticUnmapped
+	StaticOptional
+	StaticPending
+	StaticRetained
+	StaticNobodyJoined
+	StaticListed
+	LeaveInstance
+	LeaveOneByOne
+	LeaveWriteFails
+
+	// The initial rebalance delay and group.max.size (rules_limits.go).
+	DelayWaits
+	DelayHolds
+	DelayExtends
+	DelayExtendsReused
+	DelayEarlyEnd
+	DelayFlag
+	MaxSizeRefuses
+	MaxSizePreparing
+	MaxSizeForgets
+	MaxSizeFirst
+	MaxSizeReevaluates
+	MaxSizeLoad
+	JoinDuplicateProtocol
+	JoinZeroVersion
+	SyncProtocolEarly
+
+	// Offsets and transactions (rules_offsets.go).
+	CommitGroupIDFree
+	CommitRetention
+	CommitTopicID
+	CommitDuplicates
+	CommitWriteFails
+	TxnGroupID
+	TxnUnknownGroup
+	TxnUnknownGroupCreates
+	TxnSimpleGroup
+	TxnEmptyGroup
+	TxnAnonymous
+	TxnUnknownMember
+	TxnIllegalGeneration
+	TxnAnyPhase
+	TxnKeepsTimer
+	TxnVerified
+	TxnPending
+	TxnCommits
+	TxnAborts
+	TxnNewerWins
+	FetchUnstable
+	FetchUnstablePlain
+	FetchEachGroup
+	FetchOldErrors
+	OffsetDeleteGroupID
+	OffsetDeleteUnknownGroup
+	OffsetDeleteEmpty
+	OffsetDeleteSubscribed
+	OffsetDeleteUnsubscribed
+	OffsetDeleteOtherType
+	OffsetDeleteLast
+	OffsetDeletePending
+	SubscribedGeneration
+	TopicDeleted
+	ExpiryEmpty
+	ExpirySimple
+	ExpiryUnsubscribed
+	ExpiryRebalancing
+	ExpiryExplicit
+	ExpiryPending
+	CleanupRemoves
+	CleanupPending
+
+	// Loading, and not being the coordinator (rules_serving.go).
+	LoadingRefuses
+	LoadingHeartbeat
+	LoadingSync
+	LoadingList
+	NotCoordinator
+	GateSession
+	GateEcho
+	UnloadJoin
+	UnloadSync
+	UnloadForgets
+	LoadState
+	LoadSessions
+	LoadNoSync
+	LoadOneProtocol
+	LoadEpoch
+
 	ruleCount
 )
 
-const all, java, scala = "2.8.1-4.4", "4.0-4.4", "2.8.1-3.9"
+// Releases that several rules share: every one that was looked at, and those of either coordinator.
+const all, java, scala = "2.4-4.4", "4.0-4.4", "2.4-3.9"
 
-var registry = [ruleCount]Rule{
+// registry is put together from the tables of the rules_*.go files, by subject.
+var registry = func() (r [ruleCount]Rule) {
+	for _, table := range []map[RuleID]Rule{dynamicRules, staticRules, limitRules, offsetRules, servingRules} {
+		for id, rule := range table {
+			r[id] = rule
+		}
+	}
+	return r
+}()
+
+// dynamicRules are the rules of dynamic members and of what all members share.
+var dynamicRules = map[RuleID]Rule{
 	JoinGroupID:               {"join.group-id.empty", Compat, "JoinGroup with an empty group id is answered INVALID_GROUP_ID.", all, "§2.0.2", "a misconfigured client joins a nameless group with strangers"},
 	JoinSessionBounds:         {"join.session.bounds", Compat, "JoinGroup with a session timeout below the minimum or above the maximum is answered INVALID_SESSION_TIMEOUT; both bounds are valid.", all, "§2.2.1 JG3", "a member is expelled at once, or its death goes unnoticed for hours"},
 	JoinUnknownGroup:          {"join.group.unknown", Contract, "JoinGroup with a member id for a group that does not exist is answered UNKNOWN_MEMBER_ID and creates nothing.", all, "§2.2.1 JG4", "a member of a lost group keeps an id that nobody knows"},
@@ -131,7 +253,7 @@ var registry = [ruleCount]Rule{
 	JoinCompletingChanged:     {"join.completing.changed", Contract, "A JoinGroup with a changed protocol list in a CompletingRebalance group starts a rebalance.", all, "§1.2 T12", "the leader assigns from an outdated subscription"},
 	JoinPreparingParks:        {"join.preparing.parks", Contract, "While the group prepares a rebalance, a member's JoinGroup waits until the join completes.", all, "§2.2.4", "members of one generation disagree on who is in it"},
 	JoinCompleteAll:           {"join.complete.all-joined", Contract, "The join completes as soon as all members have joined and no pending id is outstanding.", all, "§0.4, §1.3", "the group idles for a whole rebalance timeout, or for ever"},
-	JoinCompleteTimeout:       {"join.complete.timeout", Contract, "When the join timer fires, the members that have not rejoined are removed and the join completes with the others.", all, "§1.4, §3.3", "one dead member hangs the group"},
+	JoinCompleteTimeout:       {"join.complete.timeout", Contract, "When the join timer fires, the dynamic members that have not rejoined are removed and the join completes with the others.", all, "§1.4, §3.3", "one dead member hangs the group"},
 	JoinCompleteGeneration:    {"join.complete.generation", Contract, "Each completed join raises the generation by exactly one, and nothing else does.", all, "§1.6", "two assignments carry one generation, so that zombies pass the fence"},
 	JoinCompleteEmpty:         {"join.complete.empty", Contract, "A join that completes without members leaves the group Empty, which takes a generation and keeps the protocol type.", all, "§1.4, §1.6", "a returning zombie's generation is valid again"},
 	JoinCompleteLeader:        {"join.complete.leader", Contract, "The leader of a new generation is a member that joined it; a leader that rejoins stays leader, otherwise any member may be chosen.", all, "§1.8", "nobody computes the assignment"},
@@ -157,7 +279,7 @@ var registry = [ruleCount]Rule{
 	SyncStableKeepsTimer:      {"sync.stable.keeps-timer", Quirk, "SyncGroup in a Stable group does not renew the session timer (up to 3.9 it does).", java, "§5.1 DF4", "nothing: members heartbeat"},
 	SyncAborted:               {"sync.parked.aborted", Contract, "When a rebalance starts in CompletingRebalance, every waiting SyncGroup is answered REBALANCE_IN_PROGRESS with no assignment.", all, "§1.3", "members hang in SyncGroup"},
 	SyncWriteFails:            {"sync.write.fails", Contract, "When the leader's assignment cannot be written, every waiting SyncGroup is answered with an error and a rebalance starts.", all, "§2.3.2, §4.3", "an assignment that a failover forgets"},
-	SyncTimerExpels:           {"sync.timer.expels", Contract, "Members that have not sent SyncGroup within the rebalance timeout after a join completed are removed, heartbeats or not, and a rebalance starts.", all, "§2.3.3", "a leader that never syncs hangs the group"},
+	SyncTimerExpels:           {"sync.timer.expels", Contract, "Members that have not sent SyncGroup within the rebalance timeout after a join completed are removed, heartbeats or not, and a rebalance starts.", "2.8.1-4.4", "§2.3.3", "a leader that never syncs hangs the group"},
 	SyncParkedRemoved:         {"sync.parked.removed", Quirk, "The parked SyncGroup of a member that is removed is never answered. (Contract: UNKNOWN_MEMBER_ID, or never.)", all, "§1.10", "a leaving client's other thread waits for its request timeout"},
 	SyncParkedSuperseded:      {"sync.parked.superseded", Quirk, "A parked SyncGroup that the same member repeats on another connection is never answered. (Contract: the earlier one is answered REBALANCE_IN_PROGRESS, or never.)", all, "§1.10", "nothing, where the client has dropped the first connection"},
 	HeartbeatGroupID:          {"heartbeat.group-id.empty", Compat, "Heartbeat with an empty group id is answered INVALID_GROUP_ID.", all, "§2.0.2", "a misconfigured client is sent the wrong way"},

@@ -11,10 +11,18 @@ const (
 	listX, listXY      = 1, 2
 	listYX, listY      = 3, 4
 	consumer, connects = 1, 2
+	topicT, topicU     = 0, 1
 )
 
 func lexicon() *Lexicon {
-	return &Lexicon{Lists: []List{{}, {Names: []uint8{protoX}}, {Names: []uint8{protoX, protoY}}, {Names: []uint8{protoY, protoX}}, {Names: []uint8{protoY}}}}
+	t, u := TopicSet(topicT), TopicSet(topicU)
+	return &Lexicon{Consumer: consumer, Lists: []List{
+		{},
+		{Names: []uint8{protoX}, Topics: []Topics{t}},
+		{Names: []uint8{protoX, protoY}, Topics: []Topics{u, t}},
+		{Names: []uint8{protoY, protoX}, Topics: []Topics{t, u}},
+		{Names: []uint8{protoY}},
+	}}
 }
 
 // world drives a model along one path: where the coordinator may choose, it takes the pick-th outcome.

@@ -53,14 +53,9 @@ func (m *Model) admitSync(e *Event) (int8, bool) {
 		}
 		return -1, false
 	}
-	slot, ok := m.member(e.Ref)
-	if !ok {
-		// sync.member.unknown
-		if m.holds(SyncUnknownMember) {
-			m.answer(CodeUnknownMemberID)
-		} else {
-			m.answer(CodeNone)
-		}
+	slot, code := m.member(e.Ref, e.Instance, SyncUnknownMember) // sync.member.unknown
+	if slot < 0 {
+		m.answer(code)
 		return -1, false
 	}
 	if m.fenced(e.Gen, SyncIllegalGeneration) { // sync.generation.illegal
@@ -79,7 +74,16 @@ func (m *Model) admitSync(e *Event) (int8, bool) {
 
 func (m *Model) inconsistent(e *Event) bool {
 	g := &m.t.Next
-	return e.Type != 0 && e.Type != g.Type || e.Protocol != 0 && g.Protocol != 0 && e.Protocol != g.Protocol
+	switch {
+	case e.Type != 0 && e.Type != g.Type:
+		return true
+	case e.Protocol == 0 || e.Protocol == g.Protocol:
+		return false
+	case g.Protocol == 0:
+		// sync.protocol.early
+		return m.holds(SyncProtocolEarly) == m.profile.EarlySyncRefused
+	}
+	return true
 }
 
 // fenced says whether a member's request of the given generation is refused, by the API's own rule and by the fence in general.
@@ -195,5 +199,5 @@ func (m *Model) syncTimer() {
 		}
 	}
 	m.elect()
-	m.lost()
+	m.lost(true)
 }

@@ -7,6 +7,7 @@
 package embedded
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/muster-kafka/muster/conformance/target"
@@ -22,8 +23,18 @@ type Options struct {
 	// Seed is what choices and member ids are drawn from, on virtual time: the same seed and calls give the same answers.
 	Seed uint64
 
+	// Profile names the broker profile whose settings these are; see the function Profile.
+	Profile string
+
 	// InitialDelay is group.initial.rebalance.delay.ms, 0 by default.
 	InitialDelay time.Duration
+
+	// MaxSize is group.max.size, no limit by default.
+	MaxSize int
+
+	// OffsetsRetention is offsets.retention.minutes, 7 days by default. CleanupInterval is offsets.retention.check.interval.ms; by default
+	// never on virtual time, 10 minutes over TCP.
+	OffsetsRetention, CleanupInterval time.Duration
 
 	// Report is told of whatever goes wrong inside; by default nobody is.
 	Report func(error)
@@ -40,24 +51,44 @@ const (
 func (o Options) settings() core.Settings {
 	return core.Settings{
 		MinSessionTimeout: minSession, MaxSessionTimeout: maxSession, InitialRebalanceDelay: o.InitialDelay,
+		MaxSize: o.MaxSize, OffsetsRetention: o.OffsetsRetention, CleanupInterval: o.CleanupInterval, Transactions: true,
 		Node:   core.Node{ID: 1, Host: "127.0.0.1", Port: 9092},
 		Report: o.Report,
 	}
 }
 
+// Profile returns the options of a broker profile of scenarios: default (also if empty), delay, size, retention or restart.
+func Profile(name string) (Options, error) {
+	switch name {
+	case "", "default", "restart":
+		return Options{Profile: name}, nil
+	case "delay":
+		return Options{Profile: name, InitialDelay: 2 * time.Second}, nil
+	case "size":
+		return Options{Profile: name, MaxSize: 2}, nil
+	case "retention":
+		return Options{Profile: name, OffsetsRetention: time.Minute, CleanupInterval: time.Second}, nil
+	}
+	return Options{}, fmt.Errorf("no broker profile %q; there are default, delay, size, retention and restart", name)
+}
+
 func (o Options) profile() string {
-	if o.InitialDelay > 0 {
+	switch {
+	case o.Profile != "":
+		return o.Profile
+	case o.InitialDelay > 0:
 		return "delay"
 	}
 	return "default"
 }
 
-func topics() map[string]int32 { return map[string]int32{topicName: partitions} }
+func topics() map[string]int32 { return map[string]int32{topicName: partitions, otherTopic: partitions} }
 
 func capabilities(o Options) target.Capabilities {
 	c := target.Capabilities{
 		Release: Release, Profile: o.profile(), MinSession: minSession, MaxSession: maxSession, InitialDelay: o.InitialDelay,
-		Versions: map[int16]target.VersionRange{}, Topics: map[string]string{topicName: topicName},
+		Versions: map[int16]target.VersionRange{}, Topics: map[string]string{topicName: topicName, otherTopic: otherTopic},
+		Features: target.Features(),
 	}
 	for key, r := range server.Versions() {
 		c.Versions[int16(key)] = target.VersionRange{Min: r.Min, Max: r.Max}

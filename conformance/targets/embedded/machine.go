@@ -9,25 +9,39 @@ import (
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-// Machine is the reference coordinator driven step by step. It implements checker.Machine.
+// Machine is the reference coordinator driven step by step. It implements checker.Broker.
 type Machine struct {
 	sim      *sim.Sim
 	fail     bool
 	reported []error
 }
 
-var _ checker.Machine = (*Machine)(nil)
+var _ checker.Broker = (*Machine)(nil)
 
-// NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topic "t" exist.
-func NewMachine(seed uint64) *Machine {
+// NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topics "t" and "u" exist.
+func NewMachine(seed uint64) *Machine { return NewMachineWith(Options{Seed: seed}) }
+
+// NewMachineWith returns one with settings of its own. It cleans up when it is told to; errors go to Reported too.
+func NewMachineWith(o Options) *Machine {
 	m := &Machine{}
-	settings := Options{Report: func(err error) { m.reported = append(m.reported, err) }}.settings()
-	settings.TopicExists = func(topic string, partition int32) bool {
-		return topic == topicName && partition >= 0 && partition < partitions
+	tell := o.Report
+	o.CleanupInterval = 0
+	o.Report = func(err error) {
+		m.reported = append(m.reported, err)
+		if tell != nil {
+			tell(err)
+		}
 	}
-	m.sim = sim.New(seed, settings)
+	settings := o.settings()
+	settings.TopicExists = func(topic string, partition int32) bool {
+		return (topic == topicName || topic == otherTopic) && partition >= 0 && partition < partitions
+	}
+	m.sim = sim.New(o.Seed, settings)
 	return m
 }
+
+// otherTopic is a second topic of machines.
+const otherTopic = "u"
 
 // Reported is what has gone wrong inside: a *core.InconsistencyError is a fault of the coordinator, a *core.WriteError the end of a
 // write that FailWrites made fail.
@@ -39,6 +53,7 @@ func (m *Machine) Request(r checker.Request) {
 	m.step(func() {
 		m.sim.Step(core.Request{
 			Ticket: core.Ticket(r.Ticket), Message: r.Message, Version: r.Version, ClientID: r.ClientID, ClientHost: "/127.0.0.1",
+			Verified: r.Verified,
 		})
 	})
 }
@@ -47,6 +62,9 @@ func (m *Machine) Timers() []checker.Timer {
 	armed := m.sim.Timers()
 	timers := make([]checker.Timer, 0, len(armed))
 	for _, a := range armed {
+		if a.Timer.Kind == core.CleanupTimer {
+			continue // off unless CleanupInterval is set; core.Cleanup{} does the same by hand
+		}
 		timers = append(timers, checker.Timer{Group: a.Timer.Group, Kind: timerKinds[a.Timer.Kind], Member: a.Timer.Member, Deadline: a.Deadline})
 	}
 	return timers
@@ -77,6 +95,34 @@ func (m *Machine) step(do func()) {
 	m.fail = false
 }
 
+// EndTxn writes the marker that ends a producer's transaction.
+func (m *Machine) EndTxn(producer int64, epoch int16, commit bool) {
+	m.step(func() { m.sim.Step(core.Marker{Producer: core.Producer{ID: producer, Epoch: epoch}, Commit: commit}) })
+}
+
+// DeleteTopics says that topics are gone.
+func (m *Machine) DeleteTopics(topics ...string) {
+	m.step(func() { m.sim.Step(core.TopicsDeleted{Topics: topics}) })
+}
+
+// Cleanup looks for what has expired.
+func (m *Machine) Cleanup() { m.step(func() { m.sim.Step(core.Cleanup{}) }) }
+
+// Unload gives up all groups.
+func (m *Machine) Unload(epoch int32) { m.step(func() { m.sim.Step(core.Unload{Epoch: epoch}) }) }
+
+// Load begins to read the log.
+func (m *Machine) Load(epoch int32) { m.step(func() { m.sim.Step(core.LoadBegin{Epoch: epoch}) }) }
+
+// Loaded ends that.
+func (m *Machine) Loaded() {
+	m.step(func() {
+		if err := m.sim.EndLoad(); err != nil {
+			m.reported = append(m.reported, err)
+		}
+	})
+}
+
 func (m *Machine) Drain() checker.Effects {
 	out := m.sim.Drain()
 	var e checker.Effects
@@ -88,10 +134,17 @@ func (m *Machine) Drain() checker.Effects {
 	}
 	for _, w := range out.Appends {
 		for i, r := range w.Records {
-			if i > 0 && r.Kind == w.Records[i-1].Kind {
+			if r.Kind == core.CommitMarker || r.Kind == core.AbortMarker {
+				continue // of no group
+			}
+			if i > 0 && r.Kind == w.Records[i-1].Kind && r.Group == w.Records[i-1].Group {
 				continue // the offsets of a request are one record here
 			}
-			e.Records = append(e.Records, checker.Record{Group: r.Group, Kind: recordKinds[r.Kind]})
+			kind := recordKinds[r.Kind]
+			if r.Kind == core.OffsetRecord && r.Producer != nil {
+				kind = classic.TxnOffsetRecords
+			}
+			e.Records = append(e.Records, checker.Record{Group: r.Group, Kind: kind})
 		}
 	}
 	return e

@@ -31,9 +31,11 @@ type virtual struct {
 	mu     sync.Mutex
 	sim    *sim.Sim
 	front  *server.Front
+	txns   *server.Transactions
 	open   map[core.Ticket]*openCall
 	ticket core.Ticket
 	closed bool
+	life   int // counts restarts
 }
 
 // New returns the reference coordinator in process, on virtual time, as target "impl". It may be used from several goroutines, but
@@ -41,15 +43,15 @@ type virtual struct {
 func New(o Options) (target.Target, error) {
 	front := server.NewFront(o.settings(), topics())
 	settings := o.settings()
-	settings.TopicExists = front.Exists
-	return &virtual{options: o, sim: sim.New(o.Seed, settings), front: front, open: map[core.Ticket]*openCall{}}, nil
+	settings.TopicExists, settings.TopicName, settings.TopicID = front.Exists, front.TopicName, front.TopicID
+	return &virtual{options: o, sim: sim.New(o.Seed, settings), front: front, txns: server.NewTransactions(), open: map[core.Ticket]*openCall{}}, nil
 }
 
 func (v *virtual) Name() string { return "impl" }
 
 func (v *virtual) Capabilities() target.Capabilities {
 	c := capabilities(v.options)
-	c.Virtual, c.Scale = true, 1
+	c.Virtual, c.Scale, c.Restart = true, 1, v.Restart
 	return c
 }
 
@@ -59,7 +61,7 @@ func (v *virtual) Dial(_ context.Context, clientID string) (target.Conn, error) 
 	if v.closed {
 		return nil, errors.New("dial impl: the target has been closed; open a new one")
 	}
-	return &conn{v: v, clientID: clientID}, nil
+	return &conn{v: v, clientID: clientID, life: v.life}, nil
 }
 
 func (v *virtual) Clock() target.Clock { return virtualClock{v} }
@@ -74,6 +76,21 @@ func (v *virtual) Close() error {
 		v.abandon(o)
 	}
 	return nil
+}
+
+// Restart ends the coordinator as a crash would and starts it again on its log: all connections are gone. Its transactions stay: they are
+// coordinated elsewhere.
+func (v *virtual) Restart(context.Context) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.life++
+	for ticket, o := range v.open {
+		delete(v.open, ticket)
+		v.abandon(o)
+	}
+	err := v.sim.Failover()
+	v.sim.Drain() // nobody is left to hear of it
+	return err
 }
 
 // deliver ends the calls that the simulation has answered.
@@ -114,6 +131,7 @@ type conn struct {
 	busy     bool // its last request is parked
 	queue    []*target.Call
 	closed   bool
+	life     int // of the target that it was opened in
 }
 
 // Send implements target.Conn: the call has ended when Send returns, unless it, or one before it, is parked.
@@ -122,7 +140,7 @@ func (c *conn) Send(req kmsg.Request, version int16) *target.Call {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	call := target.NewCall(req, version, v.sim.Now())
-	if c.closed || v.closed {
+	if c.closed || v.closed || c.life != v.life {
 		call.Finish(nil, target.ErrClosed, v.sim.Now())
 		return call
 	}
@@ -158,14 +176,28 @@ func (v *virtual) take(c *conn, call *target.Call) {
 		call.Finish(resp, err, v.sim.Now())
 		return
 	}
+	resp, marker, ok := v.txns.Handle(req, version)
+	if marker != nil {
+		v.sim.Step(*marker)
+		v.deliver()
+	}
+	if ok {
+		resp, err := readBack(resp)
+		call.Finish(resp, err, v.sim.Now())
+		return
+	}
 	if r, known := server.Versions()[kmsg.Key(req.Key())]; !known || !r.Has(version) {
 		call.Finish(nil, fmt.Errorf("%w: %s v%d is not served", errRejected, kmsg.NameForKey(req.Key()), version), v.sim.Now())
 		return
 	}
+	verified := core.None
+	if commit, ok := req.(*kmsg.TxnOffsetCommitRequest); ok {
+		verified = v.txns.Verify(commit, version)
+	}
 	v.ticket++
 	c.busy = true
 	v.open[v.ticket] = &openCall{call, c}
-	v.sim.Step(core.Request{Ticket: v.ticket, Message: req, Version: version, ClientID: c.clientID, ClientHost: "/127.0.0.1"})
+	v.sim.Step(core.Request{Ticket: v.ticket, Message: req, Version: version, ClientID: c.clientID, ClientHost: "/127.0.0.1", Verified: verified})
 	v.deliver()
 }
 

@@ -65,9 +65,20 @@ func (c *conn) next() {
 		t := c.target
 		first := c.queue[0]
 		c.busy, c.queue = first.call, c.queue[1:]
+		if resp, ok := t.txns.handle(first.read, c.busy.Version); ok {
+			resp, err := reread(resp)
+			c.busy.Finish(resp, err, t.machine.Now())
+			continue
+		}
+		verified := int16(0)
+		if commit, ok := first.read.(*kmsg.TxnOffsetCommitRequest); ok {
+			verified = t.txns.verify(commit, c.busy.Version)
+		}
 		t.tickets++
 		t.open[t.tickets] = &sent{c, c.busy}
-		err := t.machine.Do(checker.Request{Ticket: t.tickets, Message: first.read, Version: c.busy.Version, ClientID: c.client})
+		err := t.machine.Do(checker.Request{
+			Ticket: t.tickets, Message: first.read, Version: c.busy.Version, ClientID: c.client, Verified: verified,
+		})
 		if err != nil {
 			delete(t.open, t.tickets)
 			c.busy.Finish(nil, fmt.Errorf("the model cannot answer: %w", err), t.machine.Now())

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,19 +18,41 @@ import (
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-// Session bounds of the harness's own brokers, and the one topic that scenarios have.
+// Session bounds of the harness's own brokers, and the topics that scenarios have.
 const (
 	minSession = 10 * time.Millisecond
 	maxSession = 30 * time.Minute
-	topic      = "t"
 	partitions = 2
 )
+
+var topics = map[string]string{"t": "t", "u": "u"}
+
+// settings are those of a broker profile that matter to the model.
+type settings struct {
+	delay   time.Duration // group.initial.rebalance.delay.ms
+	size    int           // group.max.size
+	keep    time.Duration // offsets.retention.minutes; default 7 days
+	cleanup time.Duration // offsets.retention.check.interval.ms; 0 is never, since 10 minutes pass in no scenario
+}
+
+const week = 7 * 24 * time.Hour
+
+var profiles = map[string]settings{
+	"default":   {},
+	"delay":     {delay: 2000 * time.Millisecond},
+	"size":      {size: 2},
+	"retention": {keep: time.Minute, cleanup: time.Second},
+	"restart":   {},
+}
 
 // Options say which coordinator the model is.
 type Options struct {
 	// Name is the target's name: "model" is Kafka 4.3.1, "model:3.9.2" that release, "model:reference" the contract with every
 	// quirk replaced. Empty is "model".
 	Name string
+
+	// Profile is the broker profile that it has the settings of: default (also if empty), delay, size, retention or restart.
+	Profile string
 
 	// Broken lists rules that the model violates on purpose.
 	Broken []classic.RuleID
@@ -41,6 +64,7 @@ type Target struct {
 	caps    target.Capabilities
 	config  observe.Config
 	version map[int16]target.VersionRange
+	every   time.Duration // between cleanups; 0 is never
 
 	mu      sync.Mutex
 	closed  bool
@@ -48,6 +72,9 @@ type Target struct {
 	tickets checker.Ticket
 	open    map[checker.Ticket]*sent
 	conns   map[*conn]bool
+	txns    *transactions
+	cleanup time.Time // the next
+	epoch   int32
 }
 
 // sent is a call that the coordinator has taken up.
@@ -66,29 +93,27 @@ func New(o Options, choose func(n int) int) (*Target, error) {
 	if base != "model" || given && which == "" {
 		return nil, fmt.Errorf("the model is called model, model:RELEASE (model:3.9.2) or model:reference, not %q", name)
 	}
-	reference := which == "reference"
-	switch {
-	case !given:
+	if !given {
 		which = Default
-	case reference:
-		which = Reference
 	}
-	r, err := parseRelease(which)
+	profile, judged, versions, err := coordinator(which)
 	if err != nil {
 		return nil, fmt.Errorf("target %s: %w", name, err)
 	}
-	t := &Target{name: name, version: r.versions()}
-	t.config = observe.Config{
-		Profile: r.profile(), Broken: o.Broken, MinSession: minSession, MaxSession: maxSession,
-		Topics: func(name string, p int32) bool { return name == topic && 0 <= p && p < partitions },
+	settings, known := profiles[cmp.Or(o.Profile, "default")]
+	if !known {
+		return nil, fmt.Errorf("target %s: no broker profile %q; there are default, delay, size, retention and restart", name, o.Profile)
 	}
-	judged := which
-	if reference {
-		t.config.Profile, judged = classic.Reference, "reference"
+	t := &Target{name: name, version: versions, every: settings.cleanup}
+	t.config = observe.Config{
+		Profile: profile, Broken: o.Broken, MinSession: minSession, MaxSession: maxSession,
+		InitialDelay: settings.delay, MaxSize: settings.size, OffsetsRetention: cmp.Or(settings.keep, week), KeepLog: true,
+		Topics: func(name string, p int32) bool { return topics[name] != "" && 0 <= p && p < partitions },
 	}
 	t.caps = target.Capabilities{
-		Release: judged, Profile: "default", Virtual: true, Scale: 1,
-		MinSession: minSession, MaxSession: maxSession, Versions: t.version, Topics: map[string]string{topic: topic},
+		Release: judged, Profile: cmp.Or(o.Profile, "default"), Virtual: true, Scale: 1, InitialDelay: settings.delay,
+		MinSession: minSession, MaxSession: maxSession, Versions: t.version, Topics: topics,
+		Features: target.Features(), Restart: t.Restart,
 	}
 	t.Reset(choose)
 	return t, nil
@@ -100,6 +125,21 @@ func (t *Target) Reset(choose func(n int) int) {
 	defer t.mu.Unlock()
 	t.dropAll()
 	t.machine = observe.NewMachine(observe.NewWorld(t.config), choose)
+	t.txns = newTransactions(t.config.Profile, t.machine.EndTxn)
+	t.epoch, t.cleanup = 0, t.machine.Now().Add(t.every)
+}
+
+// Restart ends the coordinator as a crash would and starts it again on its log: all connections are gone.
+func (t *Target) Restart(context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dropAll()
+	t.epoch++
+	t.machine.Load(t.epoch)
+	t.machine.Loaded()
+	t.machine.Drain() // nobody is left to hear of it
+	t.settle()
+	return nil
 }
 
 // dropAll closes all connections.
@@ -189,7 +229,15 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 			return err
 		}
 		ts := t.machine.Timers()
-		if len(ts) == 0 || ts[0].Deadline.After(end) {
+		due := len(ts) > 0 && !ts[0].Deadline.After(end)
+		if t.every > 0 && !t.cleanup.After(end) && !(due && ts[0].Deadline.Before(t.cleanup)) {
+			t.machine.Advance(t.cleanup.Sub(t.machine.Now()))
+			t.cleanup = t.cleanup.Add(t.every)
+			t.machine.Cleanup()
+			t.deliver()
+			continue
+		}
+		if !due {
 			break
 		}
 		t.machine.Fire(ts[0])

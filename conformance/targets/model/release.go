@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -18,31 +17,13 @@ const (
 	Reference = "4.4.0"
 )
 
-// oldest is the first release whose classic protocol the model describes (the sync timer came with it).
-var oldest = release{2, 8, 1}
-
-const newestMajor = 4
-
-// last is the last minor release of each major one that the model describes. Of a release that is yet to come nothing is known.
-var last = map[int]int{2: 8, 3: 9, 4: 4}
-
 type release [3]int
 
+// parseRelease reads the name of a profile of the model: "4.3.1", or "3.9.2+java".
 func parseRelease(s string) (r release, err error) {
-	parts := strings.Split(s, ".")
-	if len(parts) != 3 {
-		return r, fmt.Errorf("release %q is not of the form 4.3.1", s)
-	}
-	for i, p := range parts {
-		if r[i], err = strconv.Atoi(p); err != nil || r[i] < 0 {
-			return r, fmt.Errorf("release %q is not of the form 4.3.1", s)
-		}
-	}
-	if !r.atLeast(oldest) {
-		return r, fmt.Errorf("release %s is older than %d.%d.%d, the first that the model describes", s, oldest[0], oldest[1], oldest[2])
-	}
-	if minor, ok := last[r[0]]; !ok || r[1] > minor {
-		return r, fmt.Errorf("release %s is none that the model describes: it knows %d.%d.%d to %d.%d", s, oldest[0], oldest[1], oldest[2], newestMajor, last[newestMajor])
+	number, _, _ := strings.Cut(s, "+")
+	if _, err := fmt.Sscanf(number, "%d.%d.%d", &r[0], &r[1], &r[2]); err != nil {
+		return r, fmt.Errorf("release %q is not of the form 4.3.1: %w", s, err)
 	}
 	return r, nil
 }
@@ -56,41 +37,64 @@ func (r release) atLeast(o release) bool {
 	return true
 }
 
-// profile: Kafka 4 has the Java coordinator, Kafka up to 3.9 the Scala one by default.
-func (r release) profile() classic.Profile {
-	if r[0] >= 4 {
-		return classic.Java
-	}
-	return classic.Scala
+// step is a newest version and the first release that has it.
+type step struct {
+	max   int16
+	since release
 }
 
-// versions are the API versions of the release, less those that the model does not know (topic ids; offsets in ZooKeeper).
+// newest are the newest versions of each API that both model and scenarios speak; those of 2.4 first. Requests that name topics by id, and
+// those about offsets in ZooKeeper, are left out.
+var newest = map[kmsg.Key][]step{
+	kmsg.JoinGroup:       {{max: 6}, {7, release{2, 5, 0}}, {9, release{3, 2, 0}}},
+	kmsg.SyncGroup:       {{max: 4}, {5, release{2, 5, 0}}},
+	kmsg.Heartbeat:       {{max: 4}},
+	kmsg.LeaveGroup:      {{max: 4}, {5, release{3, 2, 0}}},
+	kmsg.OffsetCommit:    {{max: 8}, {9, release{3, 7, 0}}},
+	kmsg.OffsetFetch:     {{max: 6}, {7, release{2, 5, 0}}, {8, release{3, 0, 0}}, {9, release{3, 7, 0}}},
+	kmsg.OffsetDelete:    {{max: 0}},
+	kmsg.DescribeGroups:  {{max: 5}, {6, release{4, 0, 0}}},
+	kmsg.ListGroups:      {{max: 3}, {4, release{2, 6, 0}}, {5, release{3, 8, 0}}},
+	kmsg.DeleteGroups:    {{max: 2}},
+	kmsg.FindCoordinator: {{max: 3}, {4, release{3, 0, 0}}, {5, release{3, 8, 0}}, {6, release{3, 9, 0}}},
+	kmsg.TxnOffsetCommit: {{max: 2}, {3, release{2, 5, 0}}, {4, release{3, 8, 0}}, {5, release{4, 0, 0}}},
+	kmsg.InitProducerID:  {{max: 2}, {3, release{2, 5, 0}}, {4, release{2, 7, 0}}, {5, release{3, 8, 0}}},
+	kmsg.AddOffsetsToTxn: {{max: 1}, {2, release{2, 7, 0}}, {3, release{2, 8, 0}}, {4, release{3, 8, 0}}},
+	kmsg.EndTxn:          {{max: 1}, {2, release{2, 7, 0}}, {3, release{2, 8, 0}}, {4, release{3, 8, 0}}, {5, release{4, 0, 0}}},
+}
+
+// versions are the API versions of the release.
 func (r release) versions() map[int16]target.VersionRange {
-	since := func(old, new int16, first release) int16 {
-		if r.atLeast(first) {
-			return new
-		}
-		return old
-	}
-	kafka4 := release{4, 0, 0}
-	v := map[kmsg.Key]target.VersionRange{
-		kmsg.JoinGroup:       {Max: since(7, 9, release{3, 2, 0})},
-		kmsg.SyncGroup:       {Max: 5},
-		kmsg.Heartbeat:       {Max: 4},
-		kmsg.LeaveGroup:      {Max: since(4, 5, release{3, 2, 0})},
-		kmsg.OffsetCommit:    {Min: since(1, 2, kafka4), Max: since(8, 9, release{3, 7, 0})},
-		kmsg.OffsetFetch:     {Min: 1, Max: max(since(7, 8, release{3, 0, 0}), since(7, 9, release{3, 7, 0}))},
-		kmsg.DescribeGroups:  {Max: since(5, 6, kafka4)},
-		kmsg.ListGroups:      {Max: since(4, 5, release{3, 8, 0})},
-		kmsg.DeleteGroups:    {Max: 2},
-		kmsg.FindCoordinator: {Max: max(since(3, 4, release{3, 0, 0}), since(3, 5, release{3, 8, 0}), since(3, 6, release{3, 9, 0}))},
-	}
-	if r == kafka4 { // 4.0.0 alone had dropped the first two
-		v[kmsg.JoinGroup] = target.VersionRange{Min: 2, Max: 9}
-	}
 	all := map[int16]target.VersionRange{}
-	for k, r := range v {
-		all[int16(k)] = r
+	for k, steps := range newest {
+		v := target.VersionRange{}
+		for _, s := range steps {
+			if r.atLeast(s.since) {
+				v.Max = s.max
+			}
+		}
+		switch {
+		case k == kmsg.OffsetCommit && r.atLeast(release{4, 0, 0}):
+			v.Min = 2
+		case k == kmsg.OffsetCommit, k == kmsg.OffsetFetch:
+			v.Min = 1
+		case k == kmsg.JoinGroup && r == release{4, 0, 0}: // which alone had dropped the first two
+			v.Min = 2
+		}
+		all[int16(k)] = v
 	}
 	return all
+}
+
+// coordinator is the profile of the model that a target's name asks for, what it is judged as, and its API versions.
+func coordinator(which string) (p classic.Profile, judged string, versions map[int16]target.VersionRange, err error) {
+	if which == "reference" {
+		r, err := parseRelease(Reference)
+		return classic.Reference, which, r.versions(), err
+	}
+	if p, err = classic.ProfileFor(which); err != nil {
+		return p, "", nil, err
+	}
+	r, err := parseRelease(p.Name)
+	return p, p.Name, r.versions(), err
 }

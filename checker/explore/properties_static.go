@@ -1,0 +1,194 @@
+package explore
+
+import c "github.com/muster-kafka/muster/model/classic"
+
+// instanceProperties are asked about every event of a group with static members.
+var instanceProperties = []property{
+	{"JoinGroup of a new instance adds a static member", c.StaticJoins, func(v *view) bool {
+		if v.e.Kind != c.JoinGroup || !v.joins() || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.UnknownInstance || v.t.Next.Phase == c.Absent {
+			return true
+		}
+		return v.t.Minted >= 0 && v.t.Next.Slots[v.t.Minted].Kind == c.Member && v.t.Next.Slots[v.t.Minted].Static
+	}},
+	{"a request with another member's instance id is fenced", c.StaticFenced, func(v *view) bool {
+		return !v.checked() || v.instanceError() != c.CodeFencedInstanceID || v.refused(c.CodeFencedInstanceID)
+	}},
+	{"a LeaveGroup entry with another member's instance id is fenced", c.StaticFenced, func(v *view) bool {
+		return v.e.Kind != c.LeaveGroup || v.eachEntry(func(i int, slot *c.Slot, code int16) bool {
+			fenced := v.s.Phase != c.Absent && i == 0 && v.entryError(i) == c.CodeFencedInstanceID
+			return !fenced || code == c.CodeFencedInstanceID && (slot == nil || len(v.e.Leaves) > 1 || v.inert())
+		})
+	}},
+	{"a request with an unknown instance id is refused", c.StaticUnmapped, func(v *view) bool {
+		unmapped := v.e.Instance.Kind == c.UnknownInstance && v.isMember() && v.checked()
+		return !unmapped || v.refused(c.CodeUnknownMemberID) != v.profile.UnmappedInstancePasses
+	}},
+	{"a static member need not name its instance", c.StaticOptional, func(v *view) bool {
+		static := v.isMember() && v.slot().Static && v.e.Instance.Kind == c.NoInstance && v.checked()
+		return !static || v.code() != c.CodeUnknownMemberID && v.code() != c.CodeFencedInstanceID
+	}},
+	{"JoinGroup with a pending id and an instance id changes nothing", c.StaticPending, func(v *view) bool {
+		asks := v.e.Kind == c.JoinGroup && v.joins() && v.isPending() && v.e.Instance.Kind != c.NoInstance
+		return !asks || v.refused(c.CodeUnknownServerError)
+	}},
+	{"the join timer spares static members", c.StaticRetained, func(v *view) bool {
+		for i := range v.s.Slots {
+			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
+			if v.e.Kind == c.JoinTimer && was.Static && (is.Kind != c.Member || is.List != was.List) {
+				return false
+			}
+		}
+		return true
+	}},
+	{"a join of static members that nobody has joined goes on", c.StaticNobodyJoined, func(v *view) bool {
+		joined, kept := 0, 0
+		for i := range v.s.Slots {
+			joined += number(v.s.Slots[i].Joining)
+			kept += number(v.s.Slots[i].Static)
+		}
+		if v.e.Kind != c.JoinTimer || joined > 0 || kept == 0 {
+			return true
+		}
+		d, ok := v.effect(c.GroupJoinTimer, 0)
+		return v.t.Next.Phase == c.PreparingRebalance && v.t.Generation == c.SameGeneration && ok && d == c.MaxRebalance
+	}},
+	{"LeaveGroup by instance removes its member", c.LeaveInstance, func(v *view) bool {
+		return v.e.Kind != c.LeaveGroup || v.eachEntry(func(i int, slot *c.Slot, code int16) bool {
+			named := v.e.Leaves[i].Kind == c.NoID && v.entryInstance(i).Kind == c.KnownInstance && slot != nil
+			return !named || code == c.CodeNone && v.t.Next.Slots[v.entrySlot(i)].Kind == c.Free
+		})
+	}},
+	{"only the JoinGroup of an instance gives its member another id", c.StaticReplaced, func(v *view) bool {
+		return v.t.Rekeyed < 0 || v.t.Rekeyed == v.instanceReplaced()
+	}},
+}
+
+// checked says whether the request comes as far as the check of its ids.
+func (v *view) checked() bool {
+	switch v.e.Kind {
+	case c.JoinGroup:
+		return v.joins() && v.s.Phase != c.Absent && v.e.Ref.Kind != c.NoID && !v.isPending()
+	case c.SyncGroup:
+		return !v.malformedSync() && v.s.Phase != c.Absent && v.s.Phase != c.Empty
+	case c.Heartbeat:
+		return !v.e.BadGroup && v.s.Phase != c.Absent
+	case c.OffsetCommit, c.TxnOffsetCommit:
+		return !v.e.BadGroup && v.fenced()
+	}
+	return false
+}
+
+// replacedProperties are asked about every JoinGroup that takes the place of a static member.
+var replacedProperties = []property{
+	{"JoinGroup of a static member's instance gives that member another id", c.StaticReplaced, func(v *view) bool {
+		return v.t.Minted < 0 && inUse(&v.t.Next) == inUse(v.s) && (v.t.Rekeyed >= 0 || v.unwritten())
+	}},
+	{"the waiting JoinGroup of a replaced member is fenced", c.StaticReplacedJoin, func(v *view) bool {
+		return !v.replacedSlot().Joining || v.fencedWaiting(c.ParkedJoin)
+	}},
+	{"the waiting SyncGroup of a replaced member is fenced", c.StaticReplacedSync, func(v *view) bool {
+		return !v.replacedSlot().Syncing || v.fencedWaiting(c.ParkedSync)
+	}},
+	{"a replacement in PreparingRebalance waits for the join to complete", c.StaticReplacedPreparing, func(v *view) bool {
+		if v.s.Phase != c.PreparingRebalance {
+			return true
+		}
+		return v.completed && v.code() == c.CodeNone || !v.completed && v.reply == nil && v.replacedAfter().Joining
+	}},
+	{"a replacement in CompletingRebalance starts a rebalance", c.StaticReplacedCompleting, func(v *view) bool {
+		return v.s.Phase != c.CompletingRebalance || v.rebalances()
+	}},
+	{"a replacement in Stable that does not change the protocol starts no rebalance", c.StaticReplacedStable, func(v *view) bool {
+		chosen, best := v.choice()
+		return v.s.Phase != c.Stable || chosen <= best || v.t.Next.Phase == c.Stable
+	}},
+	{"a replacement in Stable that changes the protocol starts a rebalance", c.StaticReplacedVote, func(v *view) bool {
+		chosen, best := v.choice()
+		return v.s.Phase != c.Stable || chosen >= best || v.rebalances()
+	}},
+	{"a replaced member keeps its assignment", c.StaticReplacedAssignment, func(v *view) bool {
+		return !v.quietly() || v.replacedAfter().Given == v.replacedSlot().Given
+	}},
+	{"a replaced leader skips the assignment", c.StaticReplacedLeader, func(v *view) bool {
+		if !v.quietly() || !v.e.Skips {
+			return true
+		}
+		leads := v.replacedSlot().Leader
+		return v.reply.Skip == leads && v.reply.Members == leads && !v.reply.FormerLeader && v.t.Next.Slots[v.reply.Leader].Leader
+	}},
+	{"a replaced leader of an old version is told of its former id", c.StaticReplacedLeaderOld, func(v *view) bool {
+		if !v.quietly() || v.e.Skips {
+			return true
+		}
+		return v.reply.FormerLeader == v.replacedSlot().Leader && !v.reply.Members && !v.reply.Skip
+	}},
+	{"a replacement without a rebalance is written", c.StaticReplacedRecord, func(v *view) bool {
+		return !v.quietly() || len(v.t.Records) == 1 && v.t.Records[0].Kind == c.GroupRecord
+	}},
+	{"a replaced member's timeouts are those of the request", c.StaticReplacedTimeouts, func(v *view) bool {
+		return v.t.Rekeyed < 0 || (v.t.Updated == v.t.Rekeyed) != v.profile.ReplacedKeepsTimeouts
+	}},
+	{"a replaced member's session runs as the profile says", c.StaticReplacedTimer, func(v *view) bool {
+		if v.t.Rekeyed < 0 || v.completed {
+			return true
+		}
+		d, ok := v.effect(c.SessionTimer, v.t.Rekeyed)
+		return ok && (d == c.FormerSession) == v.profile.ReplacedFormerSession
+	}},
+	{"a replaced new member is new only as the profile says", c.StaticReplacedNew, func(v *view) bool {
+		return !v.replacedSlot().New || v.completed || v.replacedAfter().New == v.profile.ReplacedKeepsNew
+	}},
+	{"a replaced member that owed its SyncGroup owes it as the profile says", c.StaticReplacedOwes, func(v *view) bool {
+		if !v.quietly() || !v.replacedSlot().OwesSync {
+			return true
+		}
+		stale := v.profile.ReplacedLeavesStale
+		return v.t.Next.StaleSync == (stale || v.s.StaleSync) && v.replacedAfter().OwesSync != stale
+	}},
+	{"a replacement without a rebalance leaves the subscriptions", c.StaticReplacedSubscribed, func(v *view) bool {
+		return !v.quietly() || v.t.Next.Subscribed == v.s.Subscribed
+	}},
+	{"a replacement that could not be written has not happened", c.StaticWriteFails, func(v *view) bool {
+		if !v.unwritten() {
+			return true
+		}
+		want := *v.s
+		want.Slots[v.instanceReplaced()].List = v.replacedAfter().List
+		return v.t.Rekeyed < 0 && v.t.Updated < 0 && v.t.Next == want && v.reply.Echo == c.EchoNone && v.reply.Filled
+	}},
+	{"a replacement that could not be written leaves the list that the profile says", c.StaticWriteFailsList, func(v *view) bool {
+		want := v.replacedSlot().List
+		if v.profile.FailedReplacementKeepsList {
+			want = v.e.List
+		}
+		return !v.unwritten() || v.replacedAfter().List == want
+	}},
+}
+
+func (v *view) replacedSlot() *c.Slot  { return &v.s.Slots[v.instanceReplaced()] }
+func (v *view) replacedAfter() *c.Slot { return &v.t.Next.Slots[v.instanceReplaced()] }
+
+// quietly says whether the replacement has succeeded without a rebalance.
+func (v *view) quietly() bool {
+	return v.s.Phase == c.Stable && v.t.Next.Phase == c.Stable && v.code() == c.CodeNone
+}
+
+// unwritten says whether the replacement's write has failed.
+func (v *view) unwritten() bool { return v.code() == c.CodeWriteFailed && v.e.Write == c.WriteFailed }
+
+func (v *view) fencedWaiting(kind c.AddressKind) bool {
+	code, n := v.answerTo(kind, v.instanceReplaced())
+	return n == 1 && code == c.CodeFencedInstanceID
+}
+
+// choice counts, with the replacement's list, the votes for the group's protocol and the most for another one.
+func (v *view) choice() (chosen, best int) {
+	with := *v.s
+	with.Slots[v.instanceReplaced()].List = v.e.List
+	for _, name := range v.lexicon.Lists[v.e.List].Names {
+		if name != v.s.Protocol {
+			best = max(best, v.votes(&with, name))
+		}
+	}
+	return v.votes(&with, v.s.Protocol), best
+}

@@ -1,0 +1,71 @@
+package gen
+
+import "fmt"
+
+// Act is what happens to the broker, not on a connection.
+type Act uint8
+
+const (
+	NoAct        Act = iota
+	BeginTxn         // of which no group hears
+	EndTxn           // the marker of a transaction
+	DeleteTopics     // which are there again at once
+	Cleanup          // a round of looking for what has expired
+	Unload           // the coordinator gives its groups up
+	Load             // it begins to read them from its log
+	Loaded           // and ends
+	Restart          // all three
+)
+
+// acts draws one.
+func (g *Generator) acts() Event {
+	var all []func() Event
+	if g.setup.Retention {
+		cleanup := func() Event { return Event{Act: Cleanup, Line: "# a round of cleanup"} }
+		all = append(all, cleanup, cleanup, cleanup)
+	}
+	if g.setup.TopicsDelete && g.serving == NoAct { // what a deletion while loading does to a group, nobody says
+		all = append(all, func() Event {
+			topics := []string{g.setup.Topic}
+			if g.setup.Other != "" && g.src.Intn(2, "other topic") == 1 {
+				topics[0] = g.setup.Other
+			}
+			return Event{Act: DeleteTopics, Topics: topics, Line: "# topic " + topics[0] + " is deleted and made again"}
+		})
+	}
+	if g.setup.Restarts {
+		all = append(all, g.restarts)
+	}
+	if len(all) == 0 {
+		return g.pass(-1)
+	}
+	return all[g.src.Intn(len(all), "act")]()
+}
+
+// restarts takes the groups away: for a moment, or until the coordinator serves again. Some orders are late, so that they do not count.
+func (g *Generator) restarts() Event {
+	switch g.src.Intn(5, "restart") {
+	case 3:
+		if g.epoch > 1 { // 0 is no epoch at all
+			return Event{Act: Unload, Epoch: g.epoch - 1, Line: fmt.Sprintf("# a late order to give up the groups, of epoch %d", g.epoch-1)}
+		}
+	case 4:
+		g.epoch++
+		g.serving = Unload
+		return Event{Act: Unload, Epoch: g.epoch, Line: fmt.Sprintf("# the groups are given up, epoch %d", g.epoch)}
+	}
+	g.epoch++
+	g.serving = NoAct
+	return Event{Act: Restart, Epoch: g.epoch, Line: "restart"}
+}
+
+// servesAgain brings a coordinator that has given its groups up a step nearer to serving.
+func (g *Generator) servesAgain() Event {
+	if g.serving == Unload {
+		g.epoch++
+		g.serving = Load
+		return Event{Act: Load, Epoch: g.epoch, Line: fmt.Sprintf("# loading begins, epoch %d", g.epoch)}
+	}
+	g.serving = NoAct
+	return Event{Act: Loaded, Line: "# loading has ended"}
+}

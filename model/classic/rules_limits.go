@@ -1,0 +1,20 @@
+package classic
+
+// limitRules are the rules of the initial rebalance delay, of group.max.size, and of corners of the protocol checks.
+var limitRules = map[RuleID]Rule{
+	DelayWaits:            {"delay.waits", Compat, "The first member of an Empty group waits for group.initial.rebalance.delay.ms before its generation begins.", all, "§1.5", "every start of an application costs as many rebalances as it has members"},
+	DelayHolds:            {"delay.holds", Compat, "During the initial delay neither a JoinGroup nor a LeaveGroup completes the join, even when nobody is left; nor do pending ids prolong it.", all, "§1.5", "the group starts before its members are there"},
+	DelayExtends:          {"delay.extends", Compat, "Where a member was added during the initial delay, its end starts another delay, bounded by the rebalance timeout of the first member: in all the larger of delay and rebalance timeout.", all, "§1.5, L1", "late members of a starting application cost a rebalance each, or the start never ends"},
+	DelayExtendsReused:    {"delay.extends.reused", Quirk, "A member added during the initial delay of a group that was in use before extends it as in a new group (up to 3.9 only a new group's delay is extended).", java, "§5.1 DF5", "one more rebalance at the start"},
+	DelayEarlyEnd:         {"delay.early-end", Quirk, "A member or pending id whose timer fires during the initial delay ends the delay, if all others have joined (up to 3.9 it does not).", java, "§5.1 DF6", "one more rebalance at the start"},
+	DelayFlag:             {"delay.flag", Quirk, "A member added in the last part of an initial delay, which cannot be extended any more, extends the group's next initial delay. (Contract: each delay starts afresh.)", all, "§1.5", "one delay longer than configured"},
+	MaxSizeRefuses:        {"max-size.refuses", Compat, "JoinGroup of anyone but a member, in a Stable or CompletingRebalance group with group.max.size members, is answered GROUP_MAX_SIZE_REACHED with an empty member id; pending ids do not count.", "2.6-4.4", "§2.2.2", "a group grows until its coordinator fails"},
+	MaxSizePreparing:      {"max-size.preparing", Compat, "While the group prepares a rebalance, a JoinGroup beyond the first group.max.size is answered GROUP_MAX_SIZE_REACHED, a member's too: the last to rejoin is evicted.", "2.6-4.4", "§2.2.2", "a group that is too large never shrinks"},
+	MaxSizeForgets:        {"max-size.forgets", Compat, "An id that was answered GROUP_MAX_SIZE_REACHED is forgotten; no rebalance starts.", "2.6-4.4", "§2.2.1 JG6", "a refused client blocks the others"},
+	MaxSizeFirst:          {"max-size.first", Compat, "The size check comes before the checks of protocol and membership: in a full group an unknown member id, a known instance id and an incompatible protocol are all answered GROUP_MAX_SIZE_REACHED.", "2.6-4.4", "§2.2.1, §2.2.2", "a client that the group has no room for retries with a new id"},
+	MaxSizeReevaluates:    {"max-size.reevaluates", Quirk, "An eviction after which nobody is missing completes the join only at the next event or the join timer (up to 3.9 at once). (Contract: at once.)", java, "§5.1 DF7", "members wait for the join timer"},
+	MaxSizeLoad:           {"max-size.load", Compat, "A group that is loaded with more than group.max.size members starts a rebalance.", all, "§4.4-7", "a lowered limit has no effect"},
+	JoinDuplicateProtocol: {"join.protocol.duplicate", Quirk, "A protocol list that names a protocol twice is counted twice: its member is never answered, and the group is stuck for good. (Contract: it counts once.)", all, "verified item 5", "one broken client stops its group"},
+	JoinZeroVersion:       {"join.version-zero", Compat, "JoinGroup version 0, which has no rebalance timeout, uses the session timeout for it.", "2.4-3.9, 4.0.1-4.4", "§2.2.5", "the oldest clients are expelled in every rebalance"},
+	SyncProtocolEarly:     {"sync.protocol.early", Quirk, "SyncGroup that names a protocol before the first generation has one is answered REBALANCE_IN_PROGRESS (up to 3.9 INCONSISTENT_GROUP_PROTOCOL).", java, "§5.1 DF15", "nothing: no client syncs before it has joined"},
+}
