@@ -23,7 +23,7 @@ func (s *Scenario) unmet(caps target.Capabilities) string {
 	for _, n := range s.needs(caps.Release) {
 		offered, ok := caps.Versions[int16(n.key)]
 		if ok && offered.Max < n.version {
-			return fmt.Sprintf("%s, which begins with %s version %d; the target offers %d to %d", n.because, n.key.Name(), n.version, offered.Min, offered.Max)
+			return fmt.Sprintf("%s: the target offers %s %d to %d, not %d", n.because, n.key.Name(), offered.Min, offered.Max, n.version)
 		}
 	}
 	return ""
