@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,12 @@ func (s *Scenario) unmet(caps target.Capabilities) string {
 // needs are the versions that commands and expected lines imply.
 func (s *Scenario) needs(release string) []need {
 	var all []need
+	if slices.Contains(s.File.Requires, string(target.Static)) {
+		all = append(all, staticNeeds...)
+	}
+	if slices.Contains(s.File.Requires, string(target.Transactions)) {
+		all = append(all, need{kmsg.OffsetFetch, 7, "it fetches stable offsets"})
+	}
 	for _, b := range s.File.Blocks {
 		for i := range b.Commands {
 			if n, ok := commandNeeds(&b.Commands[i]); ok {
@@ -45,6 +52,15 @@ func (s *Scenario) needs(release string) []need {
 		}
 	}
 	return all
+}
+
+// staticNeeds are the versions from which on requests carry an instance id.
+var staticNeeds = []need{
+	{kmsg.JoinGroup, 5, "it has static members"},
+	{kmsg.SyncGroup, 3, "it has static members"},
+	{kmsg.Heartbeat, 3, "it has static members"},
+	{kmsg.LeaveGroup, 3, "it has static members"},
+	{kmsg.OffsetCommit, 7, "it has static members"},
 }
 
 func commandNeeds(c *script.Command) (need, bool) {
