@@ -21,6 +21,7 @@ test: ## The test suite in parts, real Kafka included where Java and Maven are t
 
 test-kafka: ## Every scenario on real Kafka: $(KAFKA)
 	@GO="$(GO)" tools/test-kafka.sh $(KAFKA)
+	MUSTER_REQUIRE_KAFKA=1 $(GO) test -count=1 -timeout 10m -v -run '^TestKafka' ./internal/doctor
 
 atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at a time, and docs/atlas.md from it (about 5 min)
 	$(GO) run ./cmd/muster atlas --out docs/atlas.md

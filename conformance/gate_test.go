@@ -66,7 +66,7 @@ func TestGateGivenUp(t *testing.T) {
 func TestByProfile(t *testing.T) {
 	var all []*Scenario
 	for _, p := range []string{"size", "", "delay", "", "size"} {
-		header := "# Why.\n# rule: join.vote\n"
+		header := "# Why.\n# rule: join.complete.vote\n"
 		if p != "" {
 			header += "# profile: " + p + "\n"
 		}
@@ -92,7 +92,7 @@ func TestByProfile(t *testing.T) {
 
 // TestFeatures holds that a scenario is not asked of a target that lacks what it requires.
 func TestFeatures(t *testing.T) {
-	s, err := Parse("s.txt", []byte("# Why.\n# rule: join.vote\n# requires: static, txn\n\njoin A range=x static=own\n----\n"))
+	s, err := Parse("s.txt", []byte("# Why.\n# rule: join.complete.vote\n# requires: static, txn\n\njoin A range=x static=own\n----\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

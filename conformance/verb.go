@@ -74,9 +74,7 @@ func checkValue(verb string, a script.Arg) error {
 	case "gen":
 		_, err = parseGen(a.Value, 0)
 	case "session", "rebalance":
-		if _, symbolic := sessionBound(a.Value); !symbolic {
-			err = checkDuration(a.Key, a.Value)
-		}
+		err = checkDuration(a.Key, a.Value)
 	case "retention":
 		err = checkDuration(a.Key, a.Value)
 	case "as":

@@ -339,8 +339,15 @@ func (n *narrator) describe() string {
 	for _, on := range []struct {
 		is   bool
 		text string
-	}{{s.JoinTimer, "join timer"}, {s.SyncTimer, "sync timer"}, {s.Writing, "assignment being written"}, {s.Offsets, "offsets"},
-		{s.Open, "pending offsets"}, {s.Initial, "initial delay"}, {s.Extends, "to be extended"}, {s.StaleSync, "sync timer of an id that is gone"},
+	}{
+		{s.JoinTimer, "join timer"},
+		{s.SyncTimer, "sync timer"},
+		{s.Writing, "assignment being written"},
+		{s.Offsets, "offsets"},
+		{s.Open, "pending offsets"},
+		{s.Initial, "initial delay"},
+		{s.Extends, "to be extended"},
+		{s.StaleSync, "sync timer of an id that is gone"},
 	} {
 		if on.is {
 			parts = append(parts, on.text)

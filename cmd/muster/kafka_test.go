@@ -35,6 +35,7 @@ func TestKafkaScenarios(t *testing.T) {
 	}
 	for _, release := range releases {
 		t.Run(release, func(t *testing.T) {
+			t.Parallel() // most of it is waiting
 			asJSON := filepath.Join(t.TempDir(), "v.json")
 			began := time.Now()
 			muster(t, 4*time.Minute, "verify", "kafka:"+release, "--strict", "--json", asJSON).expect(t, 0, "verdict: pass")

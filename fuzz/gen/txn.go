@@ -12,7 +12,6 @@ type Producer struct {
 	ID    int64
 	Epoch int16
 
-	begun bool // it has an id
 	open  bool // in a transaction
 	alone bool // which the group has not been added to
 	group string

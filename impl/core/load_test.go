@@ -379,8 +379,11 @@ func TestReplayStrange(t *testing.T) {
 			r := newRig(t)
 			r.sim.Step(core.LoadBegin{})
 			r.sim.Step(core.Replay{Records: []core.Record{
-				{Kind: core.GroupRecord, Group: "g", Metadata: value(3, 1, member("x", nil, 1))}, {Kind: core.GroupRecord, Group: "g", Metadata: test.value},
-				{Kind: core.OffsetRecord, Group: "g", Topic: "t"}, {Kind: core.CommitMarker}, {Kind: core.OffsetTombstone, Group: "other", Topic: "t"},
+				{Kind: core.GroupRecord, Group: "g", Metadata: value(3, 1, member("x", nil, 1))},
+				{Kind: core.GroupRecord, Group: "g", Metadata: test.value},
+				{Kind: core.OffsetRecord, Group: "g", Topic: "t"},
+				{Kind: core.CommitMarker},
+				{Kind: core.OffsetTombstone, Group: "other", Topic: "t"},
 			}})
 			r.sim.Step(core.LoadEnd{})
 			r.look()

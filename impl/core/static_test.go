@@ -231,7 +231,7 @@ func TestLeaveStatic(t *testing.T) {
 	ids, _ := r.staticGroup("g", 4)
 	instance := kmsg.StringPtr
 	req := leaveReq("g")
-	for _, e := range []kmsg.LeaveGroupRequestMember{
+	req.Members = append(req.Members, []kmsg.LeaveGroupRequestMember{
 		{MemberID: ids[0], InstanceID: instance("i0")},
 		{MemberID: "q"},
 		{MemberID: ids[0], InstanceID: instance("i1")},
@@ -241,9 +241,7 @@ func TestLeaveStatic(t *testing.T) {
 		{InstanceID: instance("nobody")},
 		{},
 		{MemberID: ids[1], InstanceID: instance("nobody")},
-	} {
-		req.Members = append(req.Members, e)
-	}
+	}...)
 	got := answer[*kmsg.LeaveGroupResponse](r, r.send(req, 5))
 	var codes []int16
 	for i, m := range got.Members {

@@ -51,6 +51,7 @@ var rules = []rule{
 	{folder: "internal/doctor", ours: []string{"internal/anomaly"}, foreign: []string{franz, "golang.org/x/time"}, tests: []string{"internal/kafka"}},
 	{folder: "internal/atlas", ours: []string{"conformance", "model", "internal/kafka"}, foreign: []string{"golang.org/x/sync"}, tests: []string{"conformance"}},
 	{folder: "internal/house"},
+	{folder: "internal/ruledoc", ours: []string{"model"}},
 
 	{
 		folder: "cmd", ours: []string{"model", "impl", "checker", "conformance", "fuzz", "internal"},

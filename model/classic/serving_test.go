@@ -34,8 +34,10 @@ func TestTurnedAway(t *testing.T) {
 				serving Serving
 				want    string
 			}{
-				{Java, Loading, test.loading}, {Scala, Loading, test.loadingScala},
-				{Java, NoCoordinator, test.elsewhere}, {Scala, NoCoordinator, test.scala},
+				{Java, Loading, test.loading},
+				{Scala, Loading, test.loadingScala},
+				{Java, NoCoordinator, test.elsewhere},
+				{Scala, NoCoordinator, test.scala},
 			} {
 				w := newWorld(t, Config{Profile: c.profile})
 				w.s.Serving = c.serving

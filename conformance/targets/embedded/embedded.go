@@ -82,7 +82,9 @@ func (o Options) profile() string {
 	return "default"
 }
 
-func topics() map[string]int32 { return map[string]int32{topicName: partitions, otherTopic: partitions} }
+func topics() map[string]int32 {
+	return map[string]int32{topicName: partitions, otherTopic: partitions}
+}
 
 func capabilities(o Options) target.Capabilities {
 	c := target.Capabilities{
