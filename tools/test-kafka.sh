@@ -6,5 +6,13 @@ cd "$(dirname "$0")/.."
 have_kafka || exit 1
 export MUSTER_REQUIRE_KAFKA=1 MUSTER_KAFKA_RELEASES="$*"
 echo "every scenario on Kafka $*"
-$GO test -count=1 -timeout 10m ./internal/kafka ./conformance/targets/kafka
-$GO test -count=1 -timeout 10m -v -run '^TestKafka' ./cmd/muster
+# Most of a scenario is waiting, so the tests of the launcher run beside it.
+launcher=$(mktemp)
+trap 'rm -f "$launcher"' EXIT
+$GO test -count=1 -timeout 10m ./internal/kafka ./conformance/targets/kafka >"$launcher" 2>&1 &
+beside=$!
+status=0
+$GO test -count=1 -timeout 10m -v -run '^TestKafka' ./cmd/muster || status=$?
+wait "$beside" || status=$?
+cat "$launcher"
+exit "$status"
