@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 . tools/parts.sh
 
 module=$($GO list -m)
-apart=("$module/checker/explore" "$module/checker/lockstep" "$module/checker/linearize" "$module/fuzz/bugs")
+apart=("$module/cmd/muster" "$module/checker/explore" "$module/checker/lockstep" "$module/checker/linearize" "$module/fuzz/bugs")
 kafka=true
 if [ -z "${MUSTER_REQUIRE_KAFKA:-}" ] && ! have_kafka; then
 	kafka=false # then tests that need it skip themselves
@@ -23,7 +23,18 @@ fi
 mapfile -t together < <($GO list ./... | grep -v -x -F -f <(printf '%s\n' "${apart[@]}"))
 
 build() { $GO build ./... && $GO test -race -run '^$' "${together[@]}" >/dev/null && $GO test -run '^$' "${apart[@]}" >/dev/null; }
-unit() { $GO test -race -count=1 -parallel 8 -timeout 5m -skip '^TestKafka' "${together[@]}"; }
+# The tests of the command mostly wait for the command, which is built without the race detector: they run beside the others.
+unit() {
+	local log status=0
+	log=$(mktemp)
+	$GO test -count=1 -parallel 8 -timeout 5m -skip '^TestKafka' ./cmd/muster >"$log" 2>&1 &
+	local beside=$!
+	$GO test -race -count=1 -parallel 8 -timeout 5m -skip '^TestKafka' "${together[@]}" || status=$?
+	wait "$beside" || status=$?
+	cat "$log"
+	rm -f "$log"
+	return "$status"
+}
 explore() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/lockstep; }
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
