@@ -31,6 +31,9 @@ var rules = []rule{
 
 	{folder: "checker", ours: []string{"model", "internal/input", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
 
+	// The specimen is a machine of its own; only its tests look up what Kafka does.
+	{folder: "checker/variant", ours: []string{"checker/explore"}, tests: []string{"model"}},
+
 	{folder: "conformance/script"},
 	{folder: "conformance/target", foreign: []string{kmsg}},
 	{folder: "conformance/targets", ours: []string{"conformance/target"}, foreign: []string{franz, "golang.org/x/time", "golang.org/x/sync"}, tests: []string{"conformance", "internal/clientprops"}},
