@@ -177,7 +177,7 @@ func TestPropertiesThatNoRuleBreaks(t *testing.T) {
 
 func everyProperty() [][]property {
 	return append([][]property{
-		stepProperties, gateProperties, instanceProperties, replacedProperties, delayProperties, sizeProperties, subscriptionProperties,
+		stepProperties, removalProperties, endProperties, completionProperties, answerProperties, gateProperties, instanceProperties, replacedProperties, delayProperties, sizeProperties, subscriptionProperties,
 	}, byKind[:]...)
 }
 

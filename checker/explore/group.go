@@ -113,7 +113,7 @@ func (m *machine) Expand(k Key, x *Expansion) {
 		x.Findings = append(x.Findings, Finding{Edge: OfState, Property: "invariant " + broken.Invariant + ": " + broken.Sentence})
 	}
 	m.judgeState(s)
-	m.silence.judge(s, x)
+	m.silence.judge(classic.Packed(k), s, x)
 	m.enumerate(s)
 	for i := range m.events {
 		from := m.from(&m.events[i])

@@ -48,7 +48,25 @@ func (m *machine) judgeTransition() {
 		m.ask(subscriptionProperties)
 	}
 	if !v.refusal && kind != c.Unload && kind != c.Loaded {
-		m.ask(stepProperties)
+		m.judgeStep()
+	}
+}
+
+// judgeStep asks what every transition must hold that is no refusal, as far as it is about something that has happened.
+func (m *machine) judgeStep() {
+	v := &m.view
+	m.ask(stepProperties)
+	if v.changed && v.removes() {
+		m.ask(removalProperties)
+	}
+	if v.completed || v.s.Phase == c.CompletingRebalance && v.t.Next.Phase != c.CompletingRebalance {
+		m.ask(endProperties)
+	}
+	if v.completed {
+		m.ask(completionProperties)
+	}
+	if v.answersJoin() {
+		m.ask(answerProperties)
 	}
 }
 
@@ -84,13 +102,43 @@ var stepProperties = []property{
 		return c.LegalMove(v.s.Phase, v.t.Next.Phase, v.completions, v.oneByOne())
 	}},
 	{"each completed join takes one generation, and nothing else does", c.JoinCompleteGeneration, func(v *view) bool {
-		return map[c.GenerationEffect]int{c.NextGeneration: 1, c.SecondGeneration: 2}[v.t.Generation] == v.completions
+		return generationsTaken(v.t.Generation) == v.completions
 	}},
 	{"a generation restarts only with the group", c.DeleteEmpty, func(v *view) bool {
 		return v.t.Generation != c.ResetGeneration || v.s.Phase == c.Absent || v.t.Next.Phase == c.Absent ||
 			v.t.Next.Phase == c.Empty && v.e.Kind == c.DeleteGroups
 	}},
 	{"every request is answered once, or waits, or was repeated or left by its own member", c.JoinParkedSuperseded, accounted},
+	{"committed offsets go only with their group, or when they are to go", c.OffsetsSurviveMembers, offsetsKept},
+	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, func(v *view) bool {
+		d, ok := v.effect(c.GroupJoinTimer, 0)
+		switch {
+		case v.s.Phase == c.PreparingRebalance && v.e.Kind == c.JoinTimer && !v.completed: // what it does then is for others to say
+			return true
+		case v.s.Phase == c.PreparingRebalance && !v.oneByOne():
+			return !ok || d == c.Cancel
+		case v.s.Phase == c.PreparingRebalance && !v.completed:
+			return !ok
+		case v.t.Next.Initial:
+			return ok && d == c.InitialDelay
+		}
+		return (v.t.Next.Phase == c.PreparingRebalance) == (ok && d == c.MaxRebalance)
+	}},
+	{"a SyncGroup succeeds only in Stable", c.SyncFollowerParks, func(v *view) bool {
+		return v.t.Next.Phase == c.Stable || v.syncSuccesses() == 0
+	}},
+	{"the assignments of a Stable group do not change", c.SyncStableRepeats, func(v *view) bool {
+		for i := range v.s.Slots {
+			if v.s.Phase == c.Stable && v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
+				return false
+			}
+		}
+		return true
+	}},
+}
+
+// removalProperties are asked where an id is gone: where none is they hold.
+var removalProperties = []property{
 	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, func(v *view) bool {
 		for i := range v.s.Slots {
 			if v.s.Slots[i].Joining && v.t.Next.Slots[i].Kind == c.Free {
@@ -113,8 +161,21 @@ var stepProperties = []property{
 		return true
 	}},
 	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, removedForAReason},
-	{"committed offsets go only with their group, or when they are to go", c.OffsetsSurviveMembers, offsetsKept},
+	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, func(v *view) bool {
+		// Where the group reacts to each entry, the rebalance has begun before the last one leaves, and pending ids hold it up.
+		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
+	}},
+}
+
+// endProperties are asked where a join has completed or CompletingRebalance has ended: otherwise nobody's wait has.
+var endProperties = []property{
 	{"whoever has waited and is answered has its session start anew", c.SessionRenewedByCompletion, renewed},
+	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, aborted},
+	{"a group becomes Stable with the leader's assignment, and all who wait get theirs", c.SyncLeaderAssigns, assigned},
+}
+
+// completionProperties are asked where a join has completed.
+var completionProperties = []property{
 	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, func(v *view) bool {
 		for i := range v.t.Next.Slots {
 			if !v.completed || v.t.Next.Slots[i].Kind != c.Member {
@@ -161,28 +222,14 @@ var stepProperties = []property{
 		took := v.t.Generation == c.NextGeneration || v.t.Generation == c.SecondGeneration
 		return v.t.Next.Phase != c.Empty || !v.completed || took && v.t.Next.Type == v.s.Type
 	}},
-	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, func(v *view) bool {
-		// Where the group reacts to each entry, the rebalance has begun before the last one leaves, and pending ids hold it up.
-		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
-	}},
 	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, func(v *view) bool {
 		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || members(&v.t.Next) == 0
 		return !v.completed || free || !v.pendingAfter()
 	}},
-	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, func(v *view) bool {
-		d, ok := v.effect(c.GroupJoinTimer, 0)
-		switch {
-		case v.s.Phase == c.PreparingRebalance && v.e.Kind == c.JoinTimer && !v.completed: // what it does then is for others to say
-			return true
-		case v.s.Phase == c.PreparingRebalance && !v.oneByOne():
-			return !ok || d == c.Cancel
-		case v.s.Phase == c.PreparingRebalance && !v.completed:
-			return !ok
-		case v.t.Next.Initial:
-			return ok && d == c.InitialDelay
-		}
-		return (v.t.Next.Phase == c.PreparingRebalance) == (ok && d == c.MaxRebalance)
-	}},
+}
+
+// answerProperties are asked where a JoinGroup is answered without an error.
+var answerProperties = []property{
 	{"the leader's JoinGroup answer lists the members", c.JoinReplyLeader, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool { return r.Member != r.Leader || r.Members || r.FormerLeader })
 	}},
@@ -198,19 +245,32 @@ var stepProperties = []property{
 			return r.Leader >= 0 && then.Slots[r.Leader].Leader && r.Member >= 0 && then.Slots[r.Member].Kind == c.Member
 		})
 	}},
-	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, aborted},
-	{"a SyncGroup succeeds only in Stable", c.SyncFollowerParks, func(v *view) bool {
-		return v.t.Next.Phase == c.Stable || v.syncSuccesses() == 0
-	}},
-	{"a group becomes Stable with the leader's assignment, and all who wait get theirs", c.SyncLeaderAssigns, assigned},
-	{"the assignments of a Stable group do not change", c.SyncStableRepeats, func(v *view) bool {
-		for i := range v.s.Slots {
-			if v.s.Phase == c.Stable && v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
-				return false
-			}
+}
+
+// generationsTaken is how many generations an effect stands for.
+func generationsTaken(e c.GenerationEffect) int {
+	switch e {
+	case c.NextGeneration:
+		return 1
+	case c.SecondGeneration:
+		return 2
+	}
+	return 0
+}
+
+// answersJoin says whether a JoinGroup has been answered without an error.
+func (v *view) answersJoin() bool {
+	return !v.joinAnswers(func(*c.Reply) bool { return false })
+}
+
+// removes says whether an id has gone.
+func (v *view) removes() bool {
+	for i := range v.s.Slots {
+		if v.s.Slots[i].Kind != c.Free && v.t.Next.Slots[i].Kind != v.s.Slots[i].Kind {
+			return true
 		}
-		return true
-	}},
+	}
+	return false
 }
 
 // joinAnswers says whether every successful JoinGroup answer is as ok wants it.
@@ -278,23 +338,41 @@ func accounted(v *view) bool {
 	} else if parked := v.callerWaits(); answers > 1 || (answers == 1) == parked || v.superseded(c.Caller, 0) {
 		return false
 	}
+	// Nothing else is answered or given up than what waited.
+	for i := range v.t.Replies {
+		if !v.waited(v.t.Replies[i].To) {
+			return false
+		}
+	}
+	for _, a := range v.t.Superseded {
+		if !v.waited(a) {
+			return false
+		}
+	}
 	for i := range v.s.Slots {
-		slot := int8(i)
-		if !v.fate(c.ParkedJoin, slot, v.s.Slots[i].Joining, v.t.Next.Slots[i].Joining) ||
-			!v.fate(c.ParkedSync, slot, v.s.Slots[i].Syncing, v.t.Next.Slots[i].Syncing) {
+		slot, was, is := int8(i), &v.s.Slots[i], &v.t.Next.Slots[i]
+		if was.Joining && !v.fate(c.ParkedJoin, slot, is.Joining) || was.Syncing && !v.fate(c.ParkedSync, slot, is.Syncing) {
 			return false
 		}
 	}
 	return true
 }
 
-// fate says whether exactly one thing has become of what waited in a slot, and none if nothing did.
-func (v *view) fate(kind c.AddressKind, slot int8, waited, waits bool) bool {
+// waited says whether there was a request at an address: the event's own, or one that was parked.
+func (v *view) waited(a c.Address) bool {
+	switch a.Kind {
+	case c.ParkedJoin:
+		return v.s.Slots[a.Slot].Joining
+	case c.ParkedSync:
+		return v.s.Slots[a.Slot].Syncing
+	}
+	return true
+}
+
+// fate says whether exactly one thing has become of what waited in a slot.
+func (v *view) fate(kind c.AddressKind, slot int8, waits bool) bool {
 	_, n := v.answerTo(kind, slot)
 	dropped := v.superseded(kind, slot)
-	if !waited {
-		return n == 0 && !dropped
-	}
 	if dropped {
 		left := kind == c.ParkedSync && v.t.Next.Slots[slot].Kind == c.Free && v.e.Kind == c.LeaveGroup
 		return n == 0 && (left || v.superseding(c.Address{Kind: kind, Slot: slot}))

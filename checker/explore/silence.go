@@ -5,8 +5,9 @@ import c "github.com/muster-kafka/muster/model/classic"
 // silence judges what becomes of a request that waits when no client does anything more: whatever happens then, timers firing in any
 // order and the write under way ending either way, the request must be answered.
 type silence struct {
-	model *c.Model
-	memo  map[question]outcome
+	model   *c.Model
+	memo    map[question]outcome
+	scratch []question
 }
 
 // question is one waiting request of one state.
@@ -34,14 +35,13 @@ const (
 )
 
 // judge asks about each waiting request of a state.
-func (q *silence) judge(s *c.State, x *Expansion) {
+func (q *silence) judge(packed c.Packed, s *c.State, x *Expansion) {
 	for i := range s.Slots {
 		slot := &s.Slots[i]
 		for _, kind := range [...]c.AddressKind{c.ParkedJoin, c.ParkedSync} {
 			if kind == c.ParkedJoin && !slot.Joining || kind == c.ParkedSync && !slot.Syncing {
 				continue
 			}
-			packed, _ := c.Pack(*s)
 			ask := question{state: packed, kind: kind, slot: int8(i)}
 			if q.ask(ask) == answered {
 				continue
@@ -73,17 +73,19 @@ func (q *silence) ask(ask question) outcome {
 		return known
 	}
 	q.memo[ask] = asking
-	next, _ := q.follow(ask)
+	// What may follow is kept on a stack of scratch space, below what the questions that it raises add.
+	from := len(q.scratch)
+	q.happen(ask, func(n question, _ *c.Event) { q.scratch = append(q.scratch, n) })
 	result := answered
-	if len(next) == 0 {
+	if len(q.scratch) == from {
 		result = stuck
 	}
-	for _, n := range next {
-		if n != (question{}) && q.ask(n) == stuck {
+	for i := from; i < len(q.scratch) && result == answered; i++ {
+		if n := q.scratch[i]; n != (question{}) && q.ask(n) == stuck {
 			result = stuck
-			break
 		}
 	}
+	q.scratch = q.scratch[:from]
 	q.memo[ask] = result
 	return result
 }
@@ -91,16 +93,19 @@ func (q *silence) ask(ask question) outcome {
 // follow returns what may happen by itself: for each outcome the question that remains, or the zero question where the request has
 // been answered. A request that is lost remains as a question about a slot where nothing waits, which nothing answers.
 func (q *silence) follow(ask question) (next []question, events []c.Event) {
+	q.happen(ask, func(n question, e *c.Event) { next, events = append(next, n), append(events, *e) })
+	return next, events
+}
+
+// happen calls f for each of them, with the event.
+func (q *silence) happen(ask question, f func(question, *c.Event)) {
 	s := c.Unpack(ask.state)
-	var all []c.Event
-	running(&s, true, func(e c.Event) { all = append(all, e) })
-	for i := range all {
-		q.model.Step(&s, &all[i], func(t *c.Transition) bool {
-			next, events = append(next, ask.after(t)), append(events, all[i])
+	running(&s, true, func(e c.Event) {
+		q.model.Step(&s, &e, func(t *c.Transition) bool {
+			f(ask.after(t), &e)
 			return true
 		})
-	}
-	return next, events
+	})
 }
 
 // after is what remains of the question after a transition.

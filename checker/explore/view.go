@@ -12,6 +12,9 @@ type view struct {
 	profile *c.Profile
 	lexicon *c.Lexicon
 
+	compared, fits bool // compatible has been asked, and its answer
+
+	changed     bool     // the state that follows is another one
 	reply       *c.Reply // the answer to the event's own request, or nil
 	refusal     bool     // the request was answered with an error, and nothing else has come of it
 	completed   bool     // a join has completed
@@ -20,6 +23,7 @@ type view struct {
 
 // derive works out what several properties ask for.
 func (v *view) derive() {
+	v.changed = v.t.Next != *v.s
 	v.reply = nil
 	for i := range v.t.Replies {
 		if v.t.Replies[i].To.Kind == c.Caller {
@@ -94,7 +98,7 @@ const waiting int16 = -2
 
 // inert says whether nothing has come of the event but its answer.
 func (v *view) inert() bool {
-	return v.t.Next == *v.s && v.quiet()
+	return !v.changed && v.quiet()
 }
 
 // quiet says whether the event had no effect beyond state and answer.
@@ -251,8 +255,15 @@ func (v *view) everyone(s *c.State, name uint8) bool {
 	return true
 }
 
-// compatible says whether the JoinGroup's type and list go with the group's members.
+// compatible says whether the JoinGroup's type and list go with the group's members. Several properties ask for it.
 func (v *view) compatible() bool {
+	if !v.compared {
+		v.compared, v.fits = true, v.compare()
+	}
+	return v.fits
+}
+
+func (v *view) compare() bool {
 	names := v.lexicon.Lists[v.e.List].Names
 	if v.s.Phase == c.Empty || v.s.Phase == c.Absent {
 		return v.e.Type != 0 && len(names) > 0
