@@ -38,7 +38,7 @@ type Step struct {
 func (s *search) report() Report {
 	r := Report{
 		Name: s.name, States: s.states.Load(), Transitions: s.transitions.Load(), Depth: int(s.level) - 1,
-		Frontier: len(s.frontier), Complete: len(s.frontier) == 0,
+		Frontier: s.frontier, Complete: s.frontier == 0,
 	}
 	if !r.Complete {
 		r.Depth, r.Reason = int(s.level), s.reason()

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// DefaultMaxStates bounds a search that says nothing else. A state takes about 100 bytes.
+// DefaultMaxStates bounds a search that says nothing else. A state takes about 40 bytes, and 20 more while it is in the frontier.
 const DefaultMaxStates = 20_000_000
 
 // Options say how to search.
 type Options struct {
 	Workers   int // 0 is one
-	MaxStates int // the search gives up when it has reached more; 0 is DefaultMaxStates
+	MaxStates int // the search gives up when it has reached more, at most 2^31; 0 is DefaultMaxStates
 
 	// StopAtViolation ends the search with the level in which the first property broke. Otherwise it goes on to closure, and
 	// reports the shortest trace for each property.
@@ -54,14 +54,13 @@ type search struct {
 	next                atomic.Int64 // the next state of the level that no worker has taken
 	stop                atomic.Bool
 	level               int32
-	frontier            []Key
+	frontier            int // states that are reached and not expanded
 	workers             []*worker
 }
 
 // worker is one goroutine's share of a search.
 type worker struct {
 	machine Machine
-	found   []Key // new states of the next level
 	worst   map[string]sighting
 	x       Expansion
 	err     error
@@ -93,15 +92,16 @@ func Run(ctx context.Context, name string, newMachine func() Machine, opts Optio
 	if opts.MaxStates < 1 {
 		opts.MaxStates = DefaultMaxStates
 	}
-	s := &search{ctx: ctx, name: name, opts: opts, started: time.Now(), table: newTable()}
+	opts.MaxStates = min(opts.MaxStates, mostStates)
+	s := &search{ctx: ctx, name: name, opts: opts, started: time.Now(), table: new(table)}
 	for range opts.Workers {
 		s.workers = append(s.workers, &worker{machine: newMachine(), worst: map[string]sighting{}})
 	}
 	initial := s.workers[0].machine.Initial()
-	s.table.reach(initial, node{})
+	s.table.reach(initial, noParent, 0)
+	s.table.advance()
 	s.states.Store(1)
-	s.frontier = []Key{initial}
-	for len(s.frontier) > 0 && !s.stop.Load() {
+	for s.frontier = 1; s.frontier > 0 && !s.stop.Load(); {
 		s.expandLevel()
 	}
 	return s.report()
@@ -123,14 +123,13 @@ func (s *search) expandLevel() {
 	close(done)
 	ticking.Wait()
 	if s.stop.Load() {
-		s.frontier = s.frontier[min(int(s.next.Load()), len(s.frontier)):]
+		s.frontier += s.table.waiting() - min(int(s.next.Load()), s.frontier)
 	} else {
-		s.frontier = s.frontier[:0]
+		s.table.advance()
+		s.frontier = len(s.table.frontier)
 		s.level++
 	}
 	for _, w := range s.workers {
-		s.frontier = append(s.frontier, w.found...)
-		w.found = w.found[:0]
 		if s.opts.StopAtViolation && len(w.worst) > 0 {
 			s.stop.Store(true)
 		}
@@ -166,11 +165,11 @@ const batch = 64
 func (s *search) work(w *worker) {
 	for !s.stop.Load() {
 		from := int(s.next.Add(batch)) - batch
-		if from >= len(s.frontier) {
+		if from >= len(s.table.frontier) {
 			return
 		}
-		for _, k := range s.frontier[from:min(from+batch, len(s.frontier))] {
-			s.expand(w, k)
+		for at := from; at < min(from+batch, len(s.table.frontier)); at++ {
+			s.expand(w, uint32(at))
 		}
 		if s.ctx.Err() != nil || w.err != nil || s.states.Load() > int64(s.opts.MaxStates) {
 			s.stop.Store(true)
@@ -178,7 +177,9 @@ func (s *search) work(w *worker) {
 	}
 }
 
-func (s *search) expand(w *worker, k Key) {
+// expand expands a state of the frontier.
+func (s *search) expand(w *worker, at uint32) {
+	k := s.table.frontier[at].key
 	w.x.reset()
 	w.machine.Expand(k, &w.x)
 	if w.x.Err != nil {
@@ -187,8 +188,7 @@ func (s *search) expand(w *worker, k Key) {
 	s.transitions.Add(int64(len(w.x.Next)))
 	fresh := 0
 	for i, next := range w.x.Next {
-		if next != k && s.table.reach(next, node{parent: k, edge: int32(i), level: s.level + 1}) {
-			w.found = append(w.found, next)
+		if next != k && s.table.reach(next, at, int32(i)) {
 			fresh++
 		}
 	}

@@ -6,9 +6,12 @@ import c "github.com/muster-kafka/muster/model/classic"
 // order and the write under way ending either way, the request must be answered.
 type silence struct {
 	model   *c.Model
-	memo    map[question]outcome
+	memo    map[question]outcome // a cache
 	scratch []question
 }
+
+// remembered bounds the memo: a worker's takes about 15 MB.
+const remembered = 1 << 18
 
 // question is one waiting request of one state.
 type question struct {
@@ -36,6 +39,9 @@ const (
 
 // judge asks about each waiting request of a state.
 func (q *silence) judge(packed c.Packed, s *c.State, x *Expansion) {
+	if len(q.memo) > remembered {
+		clear(q.memo)
+	}
 	for i := range s.Slots {
 		slot := &s.Slots[i]
 		for _, kind := range [...]c.AddressKind{c.ParkedJoin, c.ParkedSync} {
