@@ -124,7 +124,7 @@ func (s *shard) grow() {
 
 // advance ends a level: the states that were reached in it become the frontier.
 func (t *table) advance() {
-	var next []front
+	next := make([]front, 0, t.waiting())
 	for i := range t.shards {
 		s := &t.shards[i]
 		for at := s.fresh; at < s.count; at++ {
