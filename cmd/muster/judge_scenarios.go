@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/muster-kafka/muster/conformance"
@@ -33,137 +35,115 @@ func (j *scenarioJudge) run(ctx context.Context, s *session) error {
 		rules = append(rules, r.ID)
 	}
 	s.tell(func(v *verdict.Verdict) { v.Cover(rules, nil) })
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	watch := &scenarioWatch{judge: j, target: j.target, session: s, ctx: ctx, cancel: cancel}
-	sets := []conformance.ProfileSet{{Profile: conformance.DefaultProfile, Scenarios: j.scenarios}}
-	if j.profile != nil {
-		sets = conformance.ByProfile(j.scenarios)
-	}
+	count := &tally{progress: s.progress, of: len(j.scenarios)}
 	var all conformance.Report
-	for _, set := range sets {
-		report, err := j.judgeSet(ctx, s, watch, set)
-		if err != nil {
-			return err
+	return sideBySide(ctx, j.sets(), func(ctx context.Context, set conformance.ProfileSet) error {
+		return j.judgeSet(ctx, s, count, set, func(report conformance.Report) {
+			s.tell(func(v *verdict.Verdict) {
+				all.Results = append(all.Results, report.Results...)
+				v.Cover(rules, all.Covered())
+				for _, r := range report.Remarks {
+					v.Warn("%s", r)
+				}
+			})
+		})
+	})
+}
+
+// sets are the scenarios by what they need of a broker; all together where the target is what it is.
+func (j *scenarioJudge) sets() []conformance.ProfileSet {
+	if j.profile == nil {
+		return []conformance.ProfileSet{{Profile: conformance.DefaultProfile, Scenarios: j.scenarios}}
+	}
+	return conformance.ByProfile(j.scenarios)
+}
+
+// brokersAtOnce is how many brokers of ours are judged side by side: most of a scenario is waiting, but to start a broker takes a
+// processor for seconds, and the others' timers must not notice.
+const brokersAtOnce = 2
+
+// sideBySide judges the sets, a few at a time. One that fails does not cut the others short that are at work, whose brokers may be well, but
+// no other begins after it.
+func sideBySide(ctx context.Context, sets []conformance.ProfileSet, judge func(context.Context, conformance.ProfileSet) error) error {
+	errs := make([]error, len(sets))
+	slots := make(chan struct{}, brokersAtOnce)
+	var failed atomic.Bool
+	var all sync.WaitGroup
+	for i, set := range sets {
+		slots <- struct{}{}
+		if failed.Load() || ctx.Err() != nil {
+			break
 		}
-		all.Results = append(all.Results, report.Results...)
-		s.tell(func(v *verdict.Verdict) {
-			v.Cover(rules, all.Covered())
-			for _, r := range report.Remarks {
-				v.Warn("%s", r)
+		all.Go(func() {
+			defer func() { <-slots }()
+			if errs[i] = caught(func() error { return judge(ctx, set) }); errs[i] != nil {
+				failed.Store(true)
 			}
 		})
-		if ended := watch.resolve(); ended != nil {
-			return ended
+	}
+	all.Wait()
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// estimate is how long the scenarios will take: what they let pass, several at a time, and the start of each broker beyond the first.
+func (j *scenarioJudge) estimate(caps target.Capabilities) time.Duration {
+	if caps.Virtual {
+		return time.Second
+	}
+	const start = 5 * time.Second
+	var sum, longest time.Duration
+	sets := j.sets()
+	for _, set := range sets {
+		d := j.estimateSet(caps, set.Scenarios)
+		if set.Profile != conformance.DefaultProfile {
+			d += start
 		}
+		sum, longest = sum+d, max(longest, d)
+	}
+	return max(sum/time.Duration(min(brokersAtOnce, len(sets))), longest) + time.Second
+}
+
+func (j *scenarioJudge) estimateSet(caps target.Capabilities, scenarios []*conformance.Scenario) time.Duration {
+	var sum, longest time.Duration
+	for _, sc := range scenarios {
+		if sc.File.Slow != "" && !j.slow && !sc.Asked {
+			continue // is skipped
+		}
+		d := sc.Estimate(caps)
+		sum, longest = sum+d, max(longest, d)
+	}
+	return max(sum/time.Duration(j.parallel), longest)
+}
+
+// judgeSet runs the scenarios of one broker profile, on a target of their own where they need other settings.
+func (j *scenarioJudge) judgeSet(ctx context.Context, s *session, count *tally, set conformance.ProfileSet, report func(conformance.Report)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watch := &scenarioWatch{judge: j, target: j.target, session: s, count: count, ctx: ctx, cancel: cancel}
+	if set.Profile == conformance.DefaultProfile {
+		return j.runSet(ctx, watch, set, report)
+	}
+	other, err := j.profile(ctx, set.Profile)
+	if err != nil {
+		return fmt.Errorf("opening %s with profile %s: %w", j.name, set.Profile, err)
+	}
+	watch.target = other
+	err = j.runSet(ctx, watch, set, report)
+	s.close(other, err != nil || watch.open)
+	if err != nil {
+		return fmt.Errorf("%s with profile %s: %w", j.name, set.Profile, err)
 	}
 	return nil
 }
 
-// judgeSet runs the scenarios of one broker profile, on a target of their own where they need other settings.
-func (j *scenarioJudge) judgeSet(ctx context.Context, s *session, watch *scenarioWatch, set conformance.ProfileSet) (conformance.Report, error) {
+func (j *scenarioJudge) runSet(ctx context.Context, watch *scenarioWatch, set conformance.ProfileSet, report func(conformance.Report)) error {
 	suite := conformance.Suite{Scenarios: set.Scenarios, Parallel: j.parallel, Slow: j.slow, OutDir: outDir}
-	watch.target = j.target
-	if set.Profile == conformance.DefaultProfile {
-		return suite.Run(ctx, j.target, watch)
-	}
-	other, err := j.profile(ctx, set.Profile)
-	if err != nil {
-		return conformance.Report{}, fmt.Errorf("opening %s with profile %s: %w", j.name, set.Profile, err)
-	}
-	defer s.close(other)
-	watch.target = other
-	return suite.Run(ctx, other, watch)
-}
-
-// reachable reports whether the target still takes connections.
-func (w *scenarioWatch) reachable(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	conn, err := w.target.Dial(ctx, "muster")
+	result, err := suite.Run(ctx, watch.target, watch)
 	if err != nil {
 		return err
 	}
-	return conn.Close()
-}
-
-// scenarioWatch hands results in as they come.
-type scenarioWatch struct {
-	judge   *scenarioJudge
-	target  target.Target // the one at work
-	session *session
-	ctx     context.Context
-	cancel  func() // ends the run
-	done    int
-
-	// doubtful are results that a target which died explains as well as one that is wrong; gone is set when it turns out to be dead.
-	doubtful []conformance.Result
-	gone     error
-}
-
-func (w *scenarioWatch) Started(string) {}
-
-func (w *scenarioWatch) Done(r conformance.Result) {
-	w.done++
-	w.session.progress.step("scenarios: %d of %d, %s", w.done, len(w.judge.scenarios), r.Scenario)
-	if r.Status != conformance.Broken && !slices.ContainsFunc(r.Failures(), cutOff) {
-		w.session.tell(func(v *verdict.Verdict) { w.tell(v, r) })
-		return
-	}
-	w.doubtful = append(w.doubtful, r)
-	if w.ctx.Err() != nil {
-		return
-	}
-	if err := w.reachable(w.ctx); err != nil && w.ctx.Err() == nil {
-		w.gone = fmt.Errorf("the target has gone: %w", err)
-		w.cancel()
-	}
-}
-
-// cutOff reports whether a connection was closed where the text has an answer.
-func cutOff(f *conformance.Failure) bool {
-	const closed = "CONNECTION_CLOSED"
-	return strings.Contains(strings.Join(f.Got, "\n"), closed) && !strings.Contains(strings.Join(f.Expected, "\n"), closed)
-}
-
-// resolve decides the doubtful results: where the target is still there, a closed connection is its answer.
-func (w *scenarioWatch) resolve() error {
-	ended := w.gone
-	if ended == nil {
-		ended = w.ctx.Err() // interrupted
-	}
-	w.session.tell(func(v *verdict.Verdict) {
-		for _, r := range w.doubtful {
-			if ended != nil {
-				v.Case(verdict.Case{Judge: verdict.Scenarios, Name: r.Scenario, Took: r.Duration, Skipped: "not at its end when the run ended"})
-				continue
-			}
-			w.tell(v, r)
-		}
-	})
-	w.doubtful = nil
-	return ended
-}
-
-func (w *scenarioWatch) tell(v *verdict.Verdict, r conformance.Result) {
-	c := verdict.Case{Judge: verdict.Scenarios, Name: r.Scenario, Took: r.Duration}
-	switch r.Status {
-	case conformance.Skip:
-		c.Skipped = r.Reason
-	case conformance.Broken:
-		c.Skipped = "could not be run to its end"
-		v.CannotTell("scenario %s could not be run to its end: %s", r.Scenario, r.Reason)
-	}
-	v.Case(c)
-	for _, f := range r.Failures() {
-		v.Find(w.judge.finding(f))
-	}
-	if r.Unsteady != nil {
-		v.Wavered(r.Scenario, noted(r.Unsteady))
-	}
-	for _, group := range r.Leftover {
-		v.Warn("group %s of scenario %s could not be removed", group, r.Scenario)
-	}
+	report(result)
+	return watch.resolve()
 }
 
 // noted is the failure's text with what the texts do not say.

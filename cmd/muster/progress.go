@@ -16,16 +16,18 @@ type progress struct {
 	mu    sync.Mutex
 	w     io.Writer
 	live  bool
+	every time.Duration // how often step may print
 	last  time.Time
 	wrote bool // the live line is on the screen
 }
 
-// plainEvery is how often a plain line may come.
-const plainEvery = 5 * time.Second
-
 func newProgress(w io.Writer) *progress {
 	f, ok := w.(*os.File)
-	return &progress{w: w, live: ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd()))}
+	p := &progress{w: w, every: 5 * time.Second}
+	if ok && (isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())) {
+		p.live, p.every = true, 50*time.Millisecond
+	}
+	return p
 }
 
 // step says how far a judge has come. Many steps may come in a second.
@@ -33,11 +35,7 @@ func (p *progress) step(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	wait := plainEvery
-	if p.live {
-		wait = 50 * time.Millisecond
-	}
-	if now.Sub(p.last) < wait {
+	if now.Sub(p.last) < p.every {
 		return
 	}
 	p.last = now

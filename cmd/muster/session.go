@@ -78,15 +78,20 @@ func (s *session) ended(ctx context.Context, name verdict.Judge, err error) {
 }
 
 // guarded runs a judge; a fault of Muster's own must not cost what the others have found.
-func (s *session) guarded(ctx context.Context, j judge) (err error) {
+func (s *session) guarded(ctx context.Context, j judge) error {
+	began := time.Now()
+	defer func() { s.tell(func(v *verdict.Verdict) { v.Took(j.name, time.Since(began)) }) }()
+	return caught(func() error { return j.run(ctx, s) })
+}
+
+// caught turns a panic into an error.
+func caught(do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &panicError{r, debug.Stack()}
 		}
 	}()
-	began := time.Now()
-	defer func() { s.tell(func(v *verdict.Verdict) { v.Took(j.name, time.Since(began)) }) }()
-	return j.run(ctx, s)
+	return do()
 }
 
 type panicError struct {

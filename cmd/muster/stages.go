@@ -32,8 +32,16 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 	if err != nil {
 		return s.notOpened(ctx, err, dryRun)
 	}
-	defer s.close(opened)
-	s.progress.say("%s on %s, %v or so", counted(len(scenarios), "scenario"), opened.Name(), opened.estimate(scenarios, s.slow).Round(time.Second))
+	defer func() { s.close(opened, len(v.Reasons) > 0) }()
+	register, _, err := conformance.Registered(o.name)
+	if err != nil {
+		return unavailable(err)
+	}
+	work := &scenarioJudge{target: opened, name: o.name, slow: s.slow, called: s.called, scenarios: scenarios, register: register, parallel: opened.parallel()}
+	if spec.kind == kafkaTarget {
+		work.profile = spec.profiles(o, s.progress, s.seed)
+	}
+	s.progress.say("%s on %s, %v or so", counted(len(scenarios), "scenario"), opened.Name(), work.estimate(opened.Capabilities()).Round(time.Second))
 	if dryRun {
 		if spec.kind == implTarget {
 			s.progress.say("then: exploration of the specification, random walks for %v, linearizability for %v", rounded(s.budget/4), rounded(s.budget/2))
@@ -43,14 +51,6 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 	}
 	if _, stranger := opened.raw.(*wire.Target); stranger && len(opened.Capabilities().Topics) == 0 {
 		v.CannotTell("scenarios that commit offsets were skipped: there is no topic for the run, see the warnings")
-	}
-	register, _, err := conformance.Registered(o.name)
-	if err != nil {
-		return unavailable(err)
-	}
-	work := &scenarioJudge{target: opened, name: o.name, slow: s.slow, called: s.called, scenarios: scenarios, register: register, parallel: opened.parallel()}
-	if spec.kind == kafkaTarget {
-		work.profile = spec.profiles(o, s.progress, s.seed)
 	}
 	judgeScenarios := judge{verdict.Scenarios, work.run}
 	stages := []stage{{judgeScenarios}}
@@ -83,20 +83,24 @@ func (s *session) notOpened(ctx context.Context, err error, dryRun bool) error {
 	return nil
 }
 
-// close ends the target. What it could not clean up is told, and a broker's log is kept where something failed.
-func (s *session) close(o *opened) {
-	if t, ok := o.raw.(*wire.Target); ok {
-		for _, doubt := range t.Doubts() {
-			s.verdict.Warn("%s", doubt)
-		}
-	}
-	if keeper, ok := o.raw.(interface{ KeepLog() (string, error) }); ok && len(s.verdict.Reasons) > 0 {
+// close ends the target. What it could not clean up is told, and a broker's log is kept where it failed.
+func (s *session) close(o *opened, failed bool) {
+	if keeper, ok := o.raw.(interface{ KeepLog() (string, error) }); ok && failed {
 		if log, err := keeper.KeepLog(); err == nil {
-			s.verdict.Warn("the broker's log: %s", log)
+			s.tell(func(v *verdict.Verdict) { v.Warn("the broker's log: %s", log) })
 		}
 	}
-	if err := o.end(s.verdict.TargetHasFailed(), s.called.open.config); err != nil {
-		s.verdict.Warn("%v", err)
+	var gone bool
+	s.tell(func(v *verdict.Verdict) {
+		if t, ok := o.raw.(*wire.Target); ok {
+			for _, doubt := range t.Doubts() {
+				v.Warn("%s", doubt)
+			}
+		}
+		gone = v.TargetHasFailed()
+	})
+	if err := o.end(gone, s.called.open.config); err != nil {
+		s.tell(func(v *verdict.Verdict) { v.Warn("%v", err) })
 	}
 }
 
@@ -108,22 +112,4 @@ func (o *opened) parallel() int {
 		return 2
 	}
 	return 8
-}
-
-// estimate is how long the scenarios will take on the target: what they let pass, several at a time.
-func (o *opened) estimate(scenarios []*conformance.Scenario, slow bool) time.Duration {
-	caps := o.Capabilities()
-	if caps.Virtual {
-		return time.Second
-	}
-	var sum, longest time.Duration
-	for _, sc := range scenarios {
-		if sc.File.Slow != "" && !slow && !sc.Asked {
-			continue // is skipped
-		}
-		d := sc.Estimate(caps)
-		sum += d
-		longest = max(longest, d)
-	}
-	return max(sum/time.Duration(o.parallel()), longest) + time.Second
 }
