@@ -1,7 +1,7 @@
 # Muster's tasks. `make help` lists them.
 
 GO      ?= go
-KAFKA   ?= 4.3.1 4.0.2 3.9.2
+KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
