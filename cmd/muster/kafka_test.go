@@ -26,16 +26,23 @@ func needKafka(t *testing.T) {
 	}
 }
 
+// releasesAtOnce is how many releases are judged side by side, each on two brokers: most of it is waiting.
+const releasesAtOnce = 2
+
 // TestKafkaScenarios judges real brokers of the releases in MUSTER_KAFKA_RELEASES: not even a difference is allowed.
 func TestKafkaScenarios(t *testing.T) {
 	needKafka(t)
+	t.Parallel()
+	slots := make(chan struct{}, releasesAtOnce)
 	releases := strings.Fields(os.Getenv("MUSTER_KAFKA_RELEASES"))
 	if len(releases) == 0 {
 		releases = []string{"4.3.1"}
 	}
 	for _, release := range releases {
 		t.Run(release, func(t *testing.T) {
-			t.Parallel() // most of it is waiting
+			t.Parallel()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			asJSON := filepath.Join(t.TempDir(), "v.json")
 			began := time.Now()
 			muster(t, 4*time.Minute, "verify", "kafka:"+release, "--strict", "--json", asJSON).expect(t, 0, "verdict: pass")
@@ -104,25 +111,4 @@ func TestKafkaInterrupt(t *testing.T) {
 func TestKafkaNoSuchRelease(t *testing.T) {
 	needKafka(t)
 	muster(t, 2*time.Minute, "verify", "kafka:4.99.0").expect(t, 3, "4.99.0", "verdict: unavailable")
-}
-
-// TestKafkaForeign judges a broker with Kafka's own defaults that somebody else has started: it takes minutes of real time.
-func TestKafkaForeign(t *testing.T) {
-	needKafka(t)
-	if os.Getenv("MUSTER_NIGHTLY") == "" {
-		t.Skip("takes minutes; MUSTER_NIGHTLY=1 runs it")
-	}
-	broker := start(t, command(t, 8*time.Minute, "kafka", "start", "4.3.1", "--plain"))
-	defer broker.cmd.Wait()
-	defer broker.cmd.Process.Signal(syscall.SIGINT)
-	at := broker.stdout.await(t, `127\.0\.0\.1:\d+`, 2*time.Minute)[0]
-	asJSON := filepath.Join(t.TempDir(), "v.json")
-	began := time.Now()
-	muster(t, 6*time.Minute, "verify", at, "--json", asJSON).expect(t, 0, "verdict: pass")
-	took := time.Since(began)
-	counts := readVerdict(t, asJSON)["scenarios"].(map[string]any)
-	t.Logf("%v in %v", counts, took)
-	if run := counts["run"].(float64); run < 30 || took > 5*time.Minute {
-		t.Errorf("%v scenarios ran in %v, want 30 in five minutes", run, took)
-	}
 }
