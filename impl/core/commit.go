@@ -201,7 +201,9 @@ func (w *committing) settled(c *Coordinator, id AppendID, written bool) {
 	offsets := w.group.commits[id]
 	delete(w.group.commits, id)
 	if !written {
-		c.dropHollow(w.group)
+		if !w.group.kept {
+			c.dropHollow(w.group)
+		}
 		return
 	}
 	g := c.groups[w.group.id]
@@ -226,6 +228,7 @@ func (c *Coordinator) dropHollow(g *group) {
 
 // keep takes an offset up: as the last one, or as pending until its producer's transaction ends.
 func (g *group) keep(o committed) {
+	g.kept = true
 	if o.producer == nil {
 		g.offsets[o.partition] = o.offset
 		return

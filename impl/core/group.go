@@ -34,6 +34,7 @@ type group struct {
 	writing  AppendID          // of that write, 0 for none
 	creating AppendID          // of the record of the new group
 	recorded bool              // a record of the group has been put out; false for a simple group (§1.12)
+	kept     bool              // an offset of it has been durable: from then on only a deletion or a cleanup ends it
 
 	// subscribed are the topics that the members of the generation consume (§0.4); nil where that is not known.
 	subscribed map[string]struct{}

@@ -126,7 +126,7 @@ func (c *Coordinator) replayOffset(r Record) {
 func (c *Coordinator) replayGroup(id string, v *kmsg.GroupMetadataValue) {
 	old := c.loaded(id)
 	g := newGroup(id, time.Time{})
-	g.offsets, g.unstable = old.offsets, old.unstable
+	g.offsets, g.unstable, g.kept = old.offsets, old.unstable, old.kept
 	c.groups[id] = g
 	if v == nil {
 		return

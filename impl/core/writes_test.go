@@ -256,3 +256,27 @@ func TestAcknowledgementOfAnotherGeneration(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A commit that fails takes only a group with it that it has made itself: one whose offsets were in the log is there until a cleanup, even
+// if a transaction that was aborted has left it none.
+func TestCommitFails(t *testing.T) {
+	r := newRig(t)
+	r.txn("g", 1, 5)
+	r.mark(1, false)
+	r.wantState("g", "Empty")
+	r.sim.FailWrites(core.NotEnoughReplicas)
+	for _, group := range []string{"g", "h"} {
+		if code := r.txnCommitted(r.send(txnReq(group, "", -1, 2, "t", 6), 3)); code != core.CoordinatorNotAvailable {
+			t.Errorf("%s: %d", group, code)
+		}
+	}
+	r.sim.FailWrites(core.None)
+	r.wantState("g", "Empty")
+	r.wantState("h", "Dead")
+	r.records()
+	r.sim.Step(core.Cleanup{})
+	r.wantState("g", "Dead")
+	if got := r.records(); len(got) != 1 {
+		t.Errorf("the cleanup writes %q", got)
+	}
+}
