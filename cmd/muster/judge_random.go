@@ -10,9 +10,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/lockstep"
-	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
-	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/internal/verdict"
 	"github.com/muster-kafka/muster/model/classic"
@@ -26,9 +24,11 @@ func walkImpl(ctx context.Context, s *session) error {
 	began := time.Now()
 	for seed := s.seed; ; seed++ {
 		inconsistent := &inconsistencies{}
+		machine, options := embedded.Walk(seed)
+		options.Checks, options.Steps = batch, 80
 		report := lockstep.Rapid(func() checker.Machine {
-			return watched{embedded.NewMachine(seed), inconsistent}
-		}, walkOptions(seed))
+			return watched{embedded.NewMachineWith(machine), inconsistent}
+		}, options)
 		s.tell(func(v *verdict.Verdict) { tellWalk(v, s.called, seed, report, inconsistent.first) })
 		if report.Err != nil {
 			return fmt.Errorf("the walker itself: %w", report.Err)
@@ -43,21 +43,6 @@ func walkImpl(ctx context.Context, s *session) error {
 			return nil
 		}
 		s.progress.step("random walks: seed %d, %v", seed, time.Since(began).Round(time.Second))
-	}
-}
-
-// walkOptions are those for the embedded coordinator: its settings, and a world that has them too. Odd seeds let writes fail.
-func walkOptions(seed uint64) lockstep.Options {
-	const minSession, maxSession = 10 * time.Millisecond, 30 * time.Minute
-	return lockstep.Options{
-		Seed: seed, Checks: batch, Steps: 80,
-		World: observe.Config{
-			Profile: classic.Reference, MinSession: minSession, MaxSession: maxSession,
-			Topics: func(topic string, partition int32) bool { return topic == "t" && partition >= 0 && partition < 3 },
-		},
-		Setup: gen.Setup{
-			Groups: 1 + int(seed%2), Clients: 3 + int(seed%3), MinSession: minSession, MaxSession: maxSession, Topic: "t", FailWrites: seed%2 == 1,
-		},
 	}
 }
 
@@ -108,6 +93,8 @@ type watched struct {
 	*embedded.Machine
 	seen *inconsistencies
 }
+
+var _ checker.Broker = watched{}
 
 func (w watched) Drain() checker.Effects {
 	for _, err := range w.Reported() {

@@ -15,10 +15,7 @@ import (
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/checker/lockstep"
-	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
-	"github.com/muster-kafka/muster/fuzz/gen"
-	"github.com/muster-kafka/muster/model/classic"
 )
 
 // judgeVar makes this test binary, built with the bank planted, run one judge on the coordinator, with the bug awake that EnvVar names.
@@ -36,21 +33,18 @@ const (
 
 const seed = 1
 
+// walk walks dynamic members alone, then everything.
 func walk(*testing.T) string {
-	const minSession, maxSession = 10 * time.Millisecond, 30 * time.Minute
-	report := lockstep.Rapid(func() checker.Machine { return embedded.NewMachine(seed) }, lockstep.Options{
-		Seed: seed, Checks: sequences, Steps: events,
-		World: observe.Config{
-			Profile: classic.Reference, MinSession: minSession, MaxSession: maxSession,
-			Topics: func(topic string, partition int32) bool { return topic == "t" && partition >= 0 && partition < 3 },
-		},
-		Setup: gen.Setup{Clients: 3, MinSession: minSession, MaxSession: maxSession, Topic: "t"},
-	})
-	switch {
-	case report.Violation != nil:
-		return fmt.Sprintf("%s after %d sequences, shrunk to %d lines", report.Violation.Error(), report.Sequences, len(report.Violation.Trace))
-	case report.Err != nil:
-		return report.Err.Error()
+	for kind := range uint64(2) {
+		machine, options := embedded.Walk(kind)
+		options.Seed, options.Checks, options.Steps = seed, sequences, events
+		report := lockstep.Rapid(func() checker.Machine { return embedded.NewMachineWith(machine) }, options)
+		switch {
+		case report.Violation != nil:
+			return fmt.Sprintf("%s after %d sequences, shrunk to %d lines", report.Violation.Error(), report.Sequences, len(report.Violation.Trace))
+		case report.Err != nil:
+			return report.Err.Error()
+		}
 	}
 	return ""
 }

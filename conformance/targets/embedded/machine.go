@@ -33,15 +33,18 @@ func NewMachineWith(o Options) *Machine {
 		}
 	}
 	settings := o.settings()
-	settings.TopicExists = func(topic string, partition int32) bool {
-		return (topic == topicName || topic == otherTopic) && partition >= 0 && partition < partitions
-	}
+	settings.TopicExists = machineTopic
 	m.sim = sim.New(o.Seed, settings)
 	return m
 }
 
 // otherTopic is a second topic of machines.
 const otherTopic = "u"
+
+// machineTopic reports whether machines have that partition.
+func machineTopic(topic string, partition int32) bool {
+	return (topic == topicName || topic == otherTopic) && partition >= 0 && partition < partitions
+}
 
 // Reported is what has gone wrong inside: a *core.InconsistencyError is a fault of the coordinator, a *core.WriteError the end of a
 // write that FailWrites made fail.

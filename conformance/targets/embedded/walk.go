@@ -1,0 +1,41 @@
+package embedded
+
+import (
+	"time"
+
+	"github.com/muster-kafka/muster/checker/lockstep"
+	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/fuzz/gen"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// WalkKinds are the kinds of coordinator that random walks are on: the walk of a seed is of kind seed modulo their number.
+var WalkKinds = [...]string{"dynamic", "everything", "delay", "size"}
+
+// Walk says how the reference coordinator is walked in lock-step with the specification: the machine's settings, for NewMachineWith, and the
+// world that has them too. How long is the caller's affair. All that judge the reference by random walks walk it so.
+//
+// With dynamic members alone a walk goes deepest into the protocol itself; the others have static members, transactions and everything
+// that can be done to a broker, one kind with an initial delay, one with a bound on groups. Writes fail in every other round of kinds.
+func Walk(seed uint64) (Options, lockstep.Options) {
+	machine := Options{Seed: seed, OffsetsRetention: 10 * time.Second} // short, so that offsets expire within a walk
+	setup := gen.Setup{Static: true, OffsetDelete: true, Transactions: true, Other: otherTopic, Retention: true, TopicsDelete: true, Restarts: true}
+	switch WalkKinds[seed%uint64(len(WalkKinds))] {
+	case "dynamic":
+		setup = gen.Setup{}
+	case "delay":
+		machine.InitialDelay = 12 * time.Second
+	case "size":
+		machine.MaxSize = 2
+	}
+	round := int(seed / uint64(len(WalkKinds)) % 6)
+	setup.Groups, setup.Clients, setup.FailWrites = 1+round%2, 3+round%3, round%2 == 1
+	setup.MinSession, setup.MaxSession, setup.Topic = minSession, maxSession, topicName
+	return machine, lockstep.Options{
+		Seed: seed, Setup: setup,
+		World: observe.Config{
+			Profile: classic.Reference, MinSession: minSession, MaxSession: maxSession, Topics: machineTopic,
+			InitialDelay: machine.InitialDelay, MaxSize: machine.MaxSize, OffsetsRetention: machine.OffsetsRetention, KeepLog: true,
+		},
+	}
+}
