@@ -209,8 +209,8 @@ func (m *machine) commits(s *classic.State) {
 				e.CommitVersion = 8
 				m.add(e)
 			}
-			if gen == classic.CurrentGen {
-				e.TooLarge = true
+			if gen == classic.CurrentGen || gen == classic.NoGen && s.Phase == classic.Absent {
+				e.CommitVersion, e.TooLarge = 9, true
 				m.add(e)
 			}
 		}

@@ -13,6 +13,19 @@ func (v *view) stored() int16 {
 	return c.CodeNone
 }
 
+// undone says whether a commit that made a group has left none.
+func (v *view) undone() bool {
+	return (v.code() == c.CodeWriteFailed || v.e.TooLarge && !v.profile.NothingStoredCreates) && v.t.Next == c.State{}
+}
+
+// nothingStored is asked about commits without generation for a group that does not exist.
+func (v *view) nothingStored() bool {
+	if v.s.Phase != c.Absent || v.e.Gen != c.NoGen || v.e.BadGroup || v.code() != c.CodeOffsetMetadataTooLarge {
+		return true
+	}
+	return (v.t.Next.Phase == c.Empty) == v.profile.NothingStoredCreates
+}
+
 // commitProperties are asked about every OffsetCommit.
 var commitProperties = []property{
 	{"OffsetCommit of a generation of an unknown group is refused", c.CommitUnknownGroup, func(v *view) bool {
@@ -32,10 +45,10 @@ var commitProperties = []property{
 		if v.s.Phase != c.Absent || v.e.Gen != c.NoGen {
 			return true
 		}
-		undone := v.code() == c.CodeWriteFailed && v.t.Next == c.State{}
 		stored := v.code() == c.CodeNone
-		return v.code() == v.stored() && (undone || v.t.Next == c.State{Phase: c.Empty, FirstGen: true, Offsets: stored})
+		return v.code() == v.stored() && (v.undone() || v.t.Next == c.State{Phase: c.Empty, FirstGen: true, Offsets: stored})
 	}},
+	{"OffsetCommit of which nothing is stored makes a group where the profile says so", c.CommitNothingStored, (*view).nothingStored},
 	{"OffsetCommit without generation in an Empty group is accepted from anyone", c.CommitEmptyGroup, func(v *view) bool {
 		return v.s.Phase != c.Empty || v.e.Gen != c.NoGen || v.code() == v.stored()
 	}},

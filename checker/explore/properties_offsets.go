@@ -42,8 +42,7 @@ var txnProperties = []property{
 		if !v.txnAbsent() || v.e.Gen != c.NoGen {
 			return true
 		}
-		undone := v.code() == c.CodeWriteFailed && v.t.Next == c.State{}
-		return v.code() == v.stored() && (undone || v.t.Next.Phase == c.Empty && v.t.Next.Type == 0)
+		return v.code() == v.stored() && (v.undone() || v.t.Next.Phase == c.Empty && v.t.Next.Type == 0)
 	}},
 	{"TxnOffsetCommit without generation in an Empty group is accepted from anyone", c.TxnEmptyGroup, func(v *view) bool {
 		return v.e.BadGroup || v.s.Phase != c.Empty || v.e.Gen != c.NoGen || v.code() == v.stored()

@@ -45,6 +45,7 @@ var unreached = map[string]string{
 	"commit.topic-id":         "scenario text cannot say it: requests name topics by name; observe's own tests have it",
 	"expiry.rebalancing":      "which offsets may expire is asked of the specification before a cleanup, so that it takes none then",
 	"fetch.unstable.plain":    "plain commits are atomic here",
+	"describe.unseen":         "only the Java coordinator leaves a group without a record; observe's own tests have it",
 	"join.protocol.duplicate": "not modelled: a typed error",
 	"max-size.load":           "no group can be larger than the limit that it is loaded under: the limit is fixed in a run",
 }

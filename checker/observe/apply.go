@@ -51,6 +51,11 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 	}
 	c.put = w.aged(c.put, at)
 	more := true
+	if b.unseen && c.shows() {
+		if more = w.unseen(b, c, at, yield); !more {
+			return false, nil
+		}
+	}
 	w.step(&b.state, &c.event, func(t *classic.Transition) bool {
 		o := w.follow(b, c, t, at)
 		if more = yield(o); more && c.mayBlameWrite(o) {
@@ -129,6 +134,10 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 		}
 	}
 	o.Dropped = append(o.Dropped, n.forget(broken)...)
+	n.unseen = w.hides(&n, b, c, t)
+	if n.state.Serving != classic.Loading {
+		n.lost = ""
+	}
 	w.settleOffsets(&n, b, c, t, at)
 	w.arm(&n, b, t, at)
 	if !broken {

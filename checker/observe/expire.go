@@ -29,6 +29,14 @@ func (w *World) EndTxn(b *Branch, producer int64, commit bool, at Window, yield 
 
 // DeleteTopics yields every outcome of topics being deleted.
 func (w *World) DeleteTopics(b *Branch, topics []string, writeFails bool, at Window, yield func(Outcome) bool) {
+	if b.state.Serving == classic.Loading && !w.config.Profile.Defects.Has(classic.DefectDeletedLoading) {
+		n := *b
+		for _, t := range topics {
+			n.lost += t + " "
+		}
+		yield(Outcome{Branch: &n})
+		return
+	}
 	c := &call{event: classic.Event{Kind: classic.TopicsDeleted}}
 	c.gone = func(p partition) bool { return slices.Contains(topics, p.topic) }
 	c.takes(b)

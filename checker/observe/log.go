@@ -2,6 +2,7 @@ package observe
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -159,6 +160,14 @@ func (w *World) Loaded(b *Branch, at Window, yield func(Outcome) bool) {
 		if record != nil && record.Phase == classic.Stable {
 			o.Rules = append(o.Rules, classic.LoadOneProtocol)
 		}
-		return yield(o)
+		if b.lost == "" || o.Overflow {
+			return yield(o)
+		}
+		more := true
+		w.DeleteTopics(o.Branch, strings.Fields(b.lost), false, at, func(next Outcome) bool { // offsets.topic-deleted
+			more = yield(o.Then(next))
+			return more
+		})
+		return more
 	})
 }

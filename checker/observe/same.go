@@ -44,10 +44,12 @@ type frame struct {
 	state      classic.State
 	generation int32
 	delay      delay
+	unseen     bool
+	lost       string
 }
 
 func (b *Branch) frame() frame {
-	f := frame{b.group, b.state, b.generation, b.delay}
+	f := frame{b.group, b.state, b.generation, b.delay, b.unseen, b.lost}
 	f.state.Slots = [classic.MaxSlots]classic.Slot{}
 	return f
 }

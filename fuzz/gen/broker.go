@@ -24,7 +24,7 @@ func (g *Generator) acts() Event {
 		cleanup := func() Event { return Event{Act: Cleanup, Line: "# a round of cleanup"} }
 		all = append(all, cleanup, cleanup, cleanup)
 	}
-	if g.setup.TopicsDelete && g.serving == NoAct { // what a deletion while loading does to a group, nobody says
+	if g.setup.TopicsDelete {
 		all = append(all, func() Event {
 			topics := []string{g.setup.Topic}
 			if g.setup.Other != "" && g.src.Intn(2, "other topic") == 1 {

@@ -207,9 +207,6 @@ func (g *Generator) Next(until time.Duration) Event {
 		e = g.draw(k, until)
 	}
 	if e.Request != nil {
-		if r, ok := e.Request.(*kmsg.OffsetCommitRequest); ok {
-			g.spareUnseen(r)
-		}
 		strip(e.Request, e.Version)
 		e.ClientID = "nobody"
 		if e.Client != nil {

@@ -94,23 +94,6 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 	return r
 }
 
-// spareUnseen gives an OffsetCommit without generation whose metadata are all too large one that is not. Kafka 4 makes a group of the
-// former that some requests see and others do not, and the model does not know such groups (docs/disagreements.md).
-func (g *Generator) spareUnseen(r *kmsg.OffsetCommitRequest) {
-	if r.Generation >= 0 {
-		return
-	}
-	for _, t := range r.Topics {
-		for i := range t.Partitions {
-			if p := &t.Partitions[i]; t.Topic == g.setup.Topic && len(*p.Metadata) > g.setup.MaxMetadata {
-				p.Metadata = kmsg.StringPtr("")
-			} else if t.Topic == g.setup.Topic {
-				return
-			}
-		}
-	}
-}
-
 func longNote(most int) string {
 	b := make([]byte, most+1)
 	for i := range b {

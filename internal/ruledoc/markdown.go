@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -95,13 +96,13 @@ func variations(b *strings.Builder) {
 }
 
 func defects(b *strings.Builder) {
-	b.WriteString("\n## Defects\n\nReleases that break a rule by a fault that was fixed later. The specification of a release behaves so where the last column says yes.\n\n" +
+	b.WriteString("\n## Defects\n\nReleases that break a rule by a fault that most of them fixed later. The specification of a release behaves so where the last column says yes.\n\n" +
 		"| rule | releases | issue | what they do instead | specified |\n| --- | --- | --- | --- | --- |\n")
 	for _, d := range classic.Defects() {
 		specified := "no"
 		if d.Modelled {
 			specified = "yes"
 		}
-		fmt.Fprintf(b, "| `%v` | %s | %s | %s | %s |\n", d.Rule, d.Releases, d.Issue, cell(d.What), specified)
+		fmt.Fprintf(b, "| `%v` | %s | %s | %s | %s |\n", d.Rule, d.Releases, cmp.Or(d.Issue, "none known"), cell(d.What), specified)
 	}
 }

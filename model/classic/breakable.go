@@ -26,6 +26,7 @@ var unbreakable = map[RuleID]string{
 	CommitRetention:               "speaks of values, which are the driver's",
 	CommitTopicID:                 "is decided before the group is asked",
 	CommitDuplicates:              "speaks of values, which are the driver's",
+	GroupUnseen:                   "the driver reads what is described from the state",
 	TxnVerified:                   "is decided before the group is asked",
 	TxnNewerWins:                  "speaks of values, which are the driver's",
 	FetchUnstable:                 "speaks of values, which are the driver's",

@@ -1,6 +1,6 @@
 package classic
 
-// DefectID is the index of a defect: a contract or compat rule that some releases break by a fault that was fixed.
+// DefectID is the index of a defect: a contract or compat rule that some releases break by a fault, which most of them fixed.
 type DefectID uint8
 
 const (
@@ -21,6 +21,7 @@ const (
 	DefectFetchOldErrors
 	DefectDeletedLog
 	DefectCommitErased
+	DefectDeletedLoading
 
 	defectCount
 )
@@ -36,7 +37,7 @@ type Defect struct {
 	ID       DefectID
 	Rule     RuleID
 	Releases string
-	Issue    string // of Kafka's tracker
+	Issue    string // of Kafka's tracker; empty where none is known
 	What     string // what such a release does instead
 
 	// Modelled: a Profile with the defect behaves so. The others are of values, of races or of several brokers, and are the driver's or
@@ -126,6 +127,10 @@ var defects = [defectCount]Defect{
 	DefectCommitErased: {
 		Rule: FetchCommitted, in: spans{{since: release{4, 0, 0}, until: release{4, 3, 1}}}, java: true, Issue: "KAFKA-20634",
 		What: "a commit that a change of leader has erased may be acknowledged",
+	},
+	DefectDeletedLoading: {
+		Rule: TopicDeleted, in: everyone,
+		What: "the offsets of a topic that is deleted while the group's coordinator loads stay",
 	},
 }
 

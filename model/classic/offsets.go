@@ -77,9 +77,20 @@ func (m *Model) commitAbsent(e *Event) {
 		m.answer(CodeUnknownMemberID)
 		return
 	}
+	m.createBy(e)
+}
+
+// createBy makes a simple group of a commit that the group would take. Where nothing of it is written there may be none.
+func (m *Model) createBy(e *Event) {
 	m.create()
 	m.store(e)
-	if e.Write == WriteFailed && !e.TooLarge && m.profile.WritesReported {
+	switch {
+	case len(m.t.Records) == 0:
+		// commit.nothing-stored
+		if m.holds(CommitNothingStored) != m.profile.NothingStoredCreates {
+			m.t.Next = State{}
+		}
+	case e.Write == WriteFailed && m.profile.WritesReported:
 		m.t.Next = State{}
 	}
 }

@@ -55,6 +55,10 @@ type Profile struct {
 	// EarlySyncRefused: SyncGroup that names a protocol before there is one is INCONSISTENT_GROUP_PROTOCOL.
 	EarlySyncRefused bool
 
+	// NothingStoredCreates: a commit without generation of which nothing is stored makes the group nonetheless.
+	NothingStoredCreates bool
+	// ShownWhenWritten: a group without any record is not shown until something is written near it. The driver's.
+	ShownWhenWritten bool
 	// TxnCreatesGroup: TxnOffsetCommit with a generation for an unknown group creates it and is UNKNOWN_MEMBER_ID.
 	TxnCreatesGroup bool
 	// EmptiedRemoved: an Empty group goes with its last offset, when offsets or topics are deleted.
@@ -93,6 +97,7 @@ func reference() Profile {
 	p := profileOf(release{4, 4, 0}, "reference")
 	p.PendingLeaveRebalances, p.ReplacedLeavesStale, p.DelayFlagKept = false, false, false
 	p.AnswersDropped, p.RefusalReevaluates = true, true
-	p.HeartbeatShortensNew = false
+	p.HeartbeatShortensNew, p.NothingStoredCreates, p.ShownWhenWritten = false, false, false
+	p.Defects = 0
 	return p
 }

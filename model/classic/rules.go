@@ -158,6 +158,8 @@ const (
 	CommitTopicID
 	CommitDuplicates
 	CommitWriteFails
+	CommitNothingStored
+	GroupUnseen
 	TxnGroupID
 	TxnUnknownGroup
 	TxnUnknownGroupCreates

@@ -7,8 +7,16 @@ var offsetRules = map[RuleID]Rule{
 	CommitTopicID:     {"commit.topic-id", Compat, "OffsetCommit and OffsetFetch from version 10, and TxnOffsetCommit from version 6, name topics by id; an id that does not exist is answered UNKNOWN_TOPIC_ID.", "4.2-4.4", "verified item 10", "offsets of a topic come back for another one of its name"},
 	CommitDuplicates:  {"commit.duplicates", Quirk, "A partition that one OffsetCommit or OffsetFetch names twice is answered twice; of two commits the last counts (up to 3.9 answered once).", java, "§5.1 DF32", "nothing: clients do not do so"},
 	CommitWriteFails:  {"commit.write.fails", Contract, "An OffsetCommit that could not be appended is answered with an error on each partition, and the offset of before stays.", all, "§2.6.3", "a consumer takes lost progress for saved"},
-	TxnGroupID:        {"txn-commit.group-id.empty", Compat, "TxnOffsetCommit with an empty group id is answered INVALID_GROUP_ID.", all, "§2.0.2", "a misconfigured client is sent the wrong way"},
-	TxnUnknownGroup:   {"txn-commit.group.unknown", Contract, "TxnOffsetCommit with a generation for a group that does not exist is refused.", all, "§2.9.1 TX2", "a zombie writes offsets after its group was lost"},
+	CommitNothingStored: {
+		"commit.nothing-stored", Quirk, "An OffsetCommit or TxnOffsetCommit without generation, all of whose metadata are too large, makes a group that did not exist; contract: it may leave that.", all, "§2.6.2 OC3, broker",
+		"nothing: the group is gone with the next cleanup",
+	},
+	GroupUnseen: {
+		"describe.unseen", Quirk, "DescribeGroups and ListGroups show a group that has no record yet only after something has been written to its partition of the log (up to 3.9 at once), members or not.", java, "broker",
+		"nothing: its members are served",
+	},
+	TxnGroupID:      {"txn-commit.group-id.empty", Compat, "TxnOffsetCommit with an empty group id is answered INVALID_GROUP_ID.", all, "§2.0.2", "a misconfigured client is sent the wrong way"},
+	TxnUnknownGroup: {"txn-commit.group.unknown", Contract, "TxnOffsetCommit with a generation for a group that does not exist is refused.", all, "§2.9.1 TX2", "a zombie writes offsets after its group was lost"},
 	TxnUnknownGroupCreates: {
 		"txn-commit.group.unknown.code", Compat, "TxnOffsetCommit with a generation for a group that does not exist is answered ILLEGAL_GENERATION (up to 3.9 UNKNOWN_MEMBER_ID, and an Empty group is created).", java, "§5.1 DF17",
 		"a producer takes an error for another",

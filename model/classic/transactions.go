@@ -75,11 +75,7 @@ func (m *Model) txnCommitAbsent(e *Event) {
 		m.answer(CodeUnknownMemberID)
 		return
 	}
-	m.create()
-	m.store(e)
-	if e.Write == WriteFailed && !e.TooLarge && m.profile.WritesReported {
-		m.t.Next = State{}
-	}
+	m.createBy(e)
 }
 
 // txnMarker ends a transaction. A marker of a producer that has nothing pending here concerns nobody.

@@ -45,6 +45,8 @@ var variations = []Variation{
 	{Name: "DelayFlagKept", Rule: DelayFlag, in: everyone, field: func(p *Profile) *bool { return &p.DelayFlagKept }},
 	{Name: "RefusalReevaluates", Rule: MaxSizeReevaluates, in: scalaOnly, field: func(p *Profile) *bool { return &p.RefusalReevaluates }},
 	{Name: "EarlySyncRefused", Rule: SyncProtocolEarly, in: scalaOnly, field: func(p *Profile) *bool { return &p.EarlySyncRefused }},
+	{Name: "NothingStoredCreates", Rule: CommitNothingStored, in: everyone, field: func(p *Profile) *bool { return &p.NothingStoredCreates }},
+	{Name: "ShownWhenWritten", Rule: GroupUnseen, Driver: true, in: javaOnly, field: func(p *Profile) *bool { return &p.ShownWhenWritten }},
 	{Name: "TxnCreatesGroup", Rule: TxnUnknownGroupCreates, in: scalaOnly, field: func(p *Profile) *bool { return &p.TxnCreatesGroup }},
 	{Name: "EmptiedRemoved", Rule: OffsetDeleteLast, in: scalaOnly, field: func(p *Profile) *bool { return &p.EmptiedRemoved }},
 	{Name: "PendingTombstoned", Rule: OffsetDeletePending, in: javaOnly, field: func(p *Profile) *bool { return &p.PendingTombstoned }},

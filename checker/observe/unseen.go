@@ -1,0 +1,34 @@
+package observe
+
+import "github.com/muster-kafka/muster/model/classic"
+
+// A coordinator that answers from what is written does not show a group that has no record (describe.unseen), until something is written to
+// the partition of the log that it shares with others: nobody can tell when. So both are explained, until it has been seen.
+
+// hides says whether the group of n need not be shown after a step from b.
+func (w *World) hides(n, b *Branch, c *call, t *classic.Transition) bool {
+	if !w.config.Profile.ShownWhenWritten || n.state.Phase == classic.Absent || c.shows() {
+		return false
+	}
+	written := len(t.Records) > 0 && c.event.Write != classic.WriteFailed
+	made := b.state.Phase == classic.Absent && c.event.Kind.Request()
+	return (b.unseen || made) && !written
+}
+
+// shows says whether the request asks which groups there are.
+func (c *call) shows() bool {
+	return c.event.Kind == classic.DescribeGroups || c.event.Kind == classic.ListGroups
+}
+
+// unseen yields the outcome of a request that shows a group where it does not show this one.
+func (w *World) unseen(b *Branch, c *call, at Window, yield func(Outcome) bool) bool {
+	none := &Branch{group: b.group}
+	more := true
+	w.step(&none.state, &c.event, func(t *classic.Transition) bool {
+		o := w.follow(none, c, t, at)
+		o.Branch, o.Rules = b, append(o.Rules, classic.GroupUnseen)
+		more = yield(o)
+		return more
+	})
+	return more
+}
