@@ -27,7 +27,7 @@ func (s *Scenario) attempt(ctx context.Context, tg target.Target, group string, 
 	if how.health != nil {
 		r.health = how.health
 	}
-	r.delays = s.File.Profile == DelayProfile
+	r.delays, r.expires = s.File.Profile == DelayProfile, s.File.Profile == RetentionProfile
 	r.recording = how.recording
 	if how.recording && !r.delays { // the broker's delay does not wait for a careful recorder
 		r.quiet = max(3*r.quiet, 300*time.Millisecond)

@@ -26,6 +26,9 @@ func (l ledger) sent(msg *kmsg.OffsetCommitRequest) {
 }
 
 func (l ledger) answered(msg *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse) {
+	if msg.RetentionTimeMillis >= 0 {
+		return // it is to be forgotten
+	}
 	for _, t := range msg.Topics {
 		for _, p := range t.Partitions {
 			if !acknowledged(resp, t.Topic, p.Partition) {

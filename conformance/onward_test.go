@@ -2,6 +2,8 @@ package conformance_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -157,5 +159,58 @@ func TestHarmlessDifference(t *testing.T) {
 	}
 	if res := rep.Results[0]; res.Failure == nil || len(res.Later) != 0 || res.Blocks != len(one[0].File.Blocks) {
 		t.Errorf("%s after %d blocks: %v", res.Status, res.Blocks, res.Failures())
+	}
+}
+
+const expiring = `# Long metadata is refused, and time takes what is there.
+# rule: commit.metadata.too-large
+# profile: retention
+
+form A range=x
+----
+form: Stable gen=1 leader=A protocol=range members=[A]
+
+commit A t/0=5
+----
+A: t/0:NONE
+
+commit A t/1=7:x*4097
+----
+A: t/1:OFFSET_METADATA_TOO_LARGE
+
+leave A
+fetch - t/0
+----
+A: NONE [A:NONE]
+-: NONE t/0=5
+
+advance 2m
+fetch - t/0
+----
+-: NONE t/0=none
+`
+
+// TestExpiredAfterADifference holds that what time may take is not asked for any more: an acknowledged offset that has expired is not lost.
+func TestExpiredAfterADifference(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "expiring.txt")
+	if err := os.WriteFile(file, []byte(expiring), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	scenarios, err := conformance.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg := commits(t, func(*kmsg.OffsetCommitRequestTopicPartition) bool { return false })
+	tg.Target = opened(t, "impl/retention")
+	rep, err := conformance.Suite{Scenarios: scenarios, OutDir: t.TempDir()}.Run(t.Context(), tg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := rep.Results[0]
+	if res.Failure == nil || res.Failure.Class != "compat" || res.Blocks != len(scenarios[0].File.Blocks) {
+		t.Fatalf("%s %s after %d blocks: %v", res.Status, res.Reason, res.Blocks, res.Failure)
+	}
+	if len(res.Later) > 0 {
+		t.Errorf("later: %v", res.Later)
 	}
 }

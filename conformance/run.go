@@ -25,6 +25,7 @@ type run struct {
 
 	recording bool // there is no expected text yet
 	delays    bool // the scenario is about the initial rebalance delay, so the runner does not wait for its end
+	expires   bool // offsets expire when time passes
 	gate      *gate
 	sent      bool // something was sent, so that there may be something to remove
 

@@ -46,6 +46,9 @@ func runAt(r *run, c *script.Command) error {
 // runAdvance lets time pass, counted from the last request or answer: what the runner waited since then, to see that the target is
 // silent, is a part of it.
 func runAdvance(r *run, c *script.Command) error {
+	if r.expires {
+		clear(r.acked)
+	}
 	d, _ := time.ParseDuration(c.Words[0])
 	if !c.Flag("unscaled") {
 		d = r.scaled(d)

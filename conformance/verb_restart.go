@@ -15,8 +15,9 @@ import (
 
 // Broker profiles that the runner itself must know of.
 const (
-	DelayProfile   = "delay"   // has an initial rebalance delay, which is what its scenarios are about
-	RestartProfile = "restart" // is restarted by its scenarios, so that no others run there
+	DelayProfile     = "delay"     // has an initial rebalance delay, which is what its scenarios are about
+	RetentionProfile = "retention" // offsets expire within a scenario
+	RestartProfile   = "restart"   // is restarted by its scenarios, so that no others run there
 )
 
 // restartTime is about how long a broker takes to come back.
