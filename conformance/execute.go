@@ -188,6 +188,7 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 		res.Failure = s.failure(i, expected[0], got)
 		res.Failure.Others = others(s.File.Blocks[i], expected, got)
 		res.Failure.desert(r, expected[0])
+		res.Failure.Stalled = r.stalled()
 		if isContract(res.Failure) {
 			return false
 		}
@@ -205,6 +206,7 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 	if f := s.failure(i, expected[0], got); isContract(f) {
 		f.Note, f.later = after(res.Failure), true
 		f.desert(r, expected[0])
+		f.Stalled = r.stalled()
 		res.Later = append(res.Later, f)
 		return false
 	}

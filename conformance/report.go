@@ -53,6 +53,7 @@ type Failure struct {
 	Got      []string
 	Others   []string // conditions of other blocks that the target does match, "[<4.0]"
 	Missing  string   // the expected line whose answer never came, though the target answered others meanwhile, where that is all that differs
+	Stalled  bool     // this machine was too busy meanwhile, which may be why it differs
 	Note     string   // what the texts do not say: the model is free here, no run of the model survives
 	Text     string   // the scenario up to the failing block with both texts, for a person
 	Artefact string   // the file where Text is kept, if it could be written

@@ -48,11 +48,12 @@ type run struct {
 	expected []*script.Variant // the texts that the target may give; empty while recording
 	lines    []*line
 	command  int
-	rendered []*line      // the lines in the order of the text
-	stopped  *cannotError // a command that could not be done
-	deserted bool         // an answer that the text promises never came, though the target answers others and this machine was awake
-	dozed    bool         // this machine stood still for a while, so that it says nothing if an answer did not come
-	lacking  []string     // acknowledged commits that a fetch did not show
+	rendered []*line       // the lines in the order of the text
+	stopped  *cannotError  // a command that could not be done
+	deserted bool          // an answer that the text promises never came, though the target answers others and this machine was awake
+	dozed    bool          // this machine stood still for a while, so that it says nothing if an answer did not come
+	late     time.Duration // by how much this machine has woken up late at worst, in all blocks so far
+	lacking  []string      // acknowledged commits that a fetch did not show
 }
 
 // settings are what the verb group sets.

@@ -205,7 +205,7 @@ func TestAStalledMachine(t *testing.T) {
 		return serve(f, x)
 	}
 	res := judged(t, newFake(h.serve), "join A range=x\njoin A\nsync A\n----\nA: MEMBER_ID_REQUIRED\nA: NONE gen=1 leader=A protocol=range members=[A:x]\nA: NONE \"\"\n")
-	if res.Status != Pass || res.Unsteady == nil || res.Unsteady.Missing != "" || n != 2 {
+	if res.Status != Pass || res.Unsteady == nil || res.Unsteady.Missing != "" || res.Unsteady.Stalled || n != 2 {
 		t.Errorf("%s after %d tries: %+v", res.Status, n, res.Unsteady)
 	}
 }
@@ -244,7 +244,7 @@ func TestOurOwnMachineStalls(t *testing.T) {
 		return serve(f, x)
 	}
 	res := judged(t, dozing{newFake(h.serve), func() bool { return n == 1 }}, "join A range=x\njoin A\nsync A\n----\nA: MEMBER_ID_REQUIRED\nA: NONE gen=1 leader=A protocol=range members=[A:x]\nA: NONE \"\"\n")
-	if res.Status != Pass || res.Unsteady == nil || res.Unsteady.Missing != "" || n != 2 {
+	if res.Status != Pass || res.Unsteady == nil || res.Unsteady.Missing != "" || !res.Unsteady.Stalled || n != 2 {
 		t.Errorf("%s after %d tries: %+v", res.Status, n, res.Unsteady)
 	}
 }

@@ -69,7 +69,8 @@ func (r *run) await(req *request, d time.Duration) bool {
 		if r.ctx.Err() != nil {
 			return false
 		}
-		r.dozed = r.dozed || r.clock.Now().Sub(now) > step+asleep
+		late := r.clock.Now().Sub(now) - step
+		r.dozed, r.late = r.dozed || late > asleep, max(r.late, late)
 	}
 }
 
@@ -159,6 +160,13 @@ func (r *run) finish() error {
 
 // asleep is how late a tick of the runner may be before it says nothing of the target that an answer did not come.
 const asleep = 500 * time.Millisecond
+
+// awake is how late a wait of the runner may end on a machine that has time for it and for the target: a quiet one is late by a few
+// milliseconds, one on which others keep all processors busy by hundreds now and then.
+const awake = 50 * time.Millisecond
+
+// stalled reports whether this machine has, in the attempt so far, been too busy to say that a difference which does not repeat is the target's.
+func (r *run) stalled() bool { return r.late > awake }
 
 // answers waits for the answers that the text promises, with patience from the last sending or answer on.
 func (r *run) answers() {

@@ -15,7 +15,7 @@ func TestUnsteadyScenariosAreTold(t *testing.T) {
 	v := verdict.New(version, "127.0.0.1:9092", "", 1)
 	v.Scenarios = &verdict.ScenarioCounts{}
 	w := &scenarioWatch{judge: &scenarioJudge{}}
-	w.tell(v, conformance.Result{Scenario: "session-expires", Status: conformance.Pass, Unsteady: &conformance.Failure{Text: "- A: NONE\n+ A: UNKNOWN_MEMBER_ID\n"}})
+	w.tell(v, conformance.Result{Scenario: "session-expires", Status: conformance.Pass, Unsteady: &conformance.Failure{Scenario: "session-expires", Text: "- A: NONE\n+ A: UNKNOWN_MEMBER_ID\n"}})
 	v.Finish(verdict.Scenarios)
 	v.Close(false, nil, time.Second)
 	var table, asJSON bytes.Buffer
@@ -25,7 +25,7 @@ func TestUnsteadyScenariosAreTold(t *testing.T) {
 	if err := v.WriteJSON(&asJSON); err != nil {
 		t.Fatal(err)
 	}
-	if v.Result != verdict.Pass || !strings.Contains(table.String(), "session-expires failed at first") || !strings.Contains(table.String(), "+ A: UNKNOWN_MEMBER_ID") {
+	if v.Result != verdict.Pass || !strings.Contains(table.String(), "session-expires failed at first") || !strings.Contains(table.String(), "+ A: UNKNOWN_MEMBER_ID") || !strings.Contains(table.String(), "muster run session-expires") {
 		t.Errorf("table:\n%s", table.String())
 	}
 	if !strings.Contains(asJSON.String(), `"unsteady": [`) || !strings.Contains(asJSON.String(), `"text": "- A: NONE\n+ A: UNKNOWN_MEMBER_ID\n"`) {

@@ -33,6 +33,9 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		return s.notOpened(ctx, err, dryRun)
 	}
 	defer func() { s.close(opened, len(v.Reasons) > 0) }()
+	if spec.kind != addressTarget {
+		v.Own()
+	}
 	register, _, err := conformance.Registered(o.name)
 	if err != nil {
 		return unavailable(err)

@@ -111,8 +111,8 @@ func (w *scenarioWatch) tell(v *verdict.Verdict, r conformance.Result) {
 	for _, f := range r.Failures() {
 		v.Find(w.judge.finding(f))
 	}
-	if r.Unsteady != nil {
-		v.Wavered(r.Scenario, noted(r.Unsteady))
+	if r.Unsteady != nil && r.Status != conformance.Broken { // what is broken could not be judged, which is told
+		v.Wavered(w.judge.finding(r.Unsteady), r.Unsteady.Stalled)
 	}
 	for _, group := range r.Leftover {
 		v.Warn("group %s of scenario %s could not be removed", group, r.Scenario)

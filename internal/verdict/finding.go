@@ -13,6 +13,7 @@ type Finding struct {
 	Suffers    string `json:"suffers"`  // what a client suffers
 	Text       string `json:"text"`     // what was sent, what was expected, what came
 	Registered bool   `json:"registered"`
+	Unsteady   bool   `json:"unsteady"` // it did not show again when the scenario was run again, with more time
 }
 
 // described fills in what the specification knows of the finding's rule. A finding without a rule counts as a broken contract:
@@ -40,9 +41,10 @@ func (f Finding) described() Finding {
 
 // violates says whether the finding breaks something that the target owes its clients. The class decides that only for scenarios, whose
 // targets are others' own. The other judges are at work on the reference coordinator, which is to be as the specification says to the
-// letter: where the two part, one of them is wrong.
+// letter: where the two part, one of them is wrong. An unsteady result that counts at all is a failure whatever its class: a rule that
+// holds now and then is none.
 func (f Finding) violates(strict bool) bool {
-	if f.Judge != Scenarios {
+	if f.Judge != Scenarios || f.Unsteady {
 		return true
 	}
 	switch f.Class {

@@ -196,6 +196,9 @@ func (f Finding) heading() string {
 	if f.Registered {
 		text += " [registered]"
 	}
+	if f.Unsteady {
+		text += " [unsteady]"
+	}
 	return text
 }
 
@@ -203,6 +206,9 @@ func (f Finding) heading() string {
 func (f Finding) paragraph() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, f.heading())
+	if f.Unsteady {
+		fmt.Fprintf(&b, "  unsteady: %s\n", unsteadyText)
+	}
 	for _, part := range []struct{ name, text string }{
 		{"rule", f.Sentence}, {"a client suffers", f.Suffers}, {"seen", f.Text}, {"replay", f.Replay},
 	} {

@@ -83,6 +83,8 @@ type Verdict struct {
 	Warnings []string `json:"warnings"` // worth knowing, without bearing on the verdict
 
 	findings    []Finding
+	wavered     []wavering
+	own         bool
 	cases       []Case
 	finished    map[Judge]bool
 	took        map[Judge]time.Duration
@@ -216,6 +218,8 @@ func (v *Verdict) ExitCode() int {
 // Close decides the verdict. With strict, compat differences are failures too; known may be nil.
 func (v *Verdict) Close(strict bool, known *KnownList, took time.Duration) {
 	v.DurationS = took.Round(time.Millisecond).Seconds()
+	v.settleUnsteady(strict)
+	v.inOrder()
 	for _, f := range v.findings {
 		switch {
 		case !f.violates(strict):
