@@ -20,61 +20,48 @@ type offset struct {
 // noExpiry is what Kafka's records say of an offset without an expiry of its own.
 const noExpiry int64 = -1
 
-// committed is an offset on its way to the log, of a transaction where there is a producer.
-type committed struct {
-	partition partition
-	offset    offset
-	producer  *Producer
-}
-
 // offsetCommit is §2.6.
 func (c *Coordinator) offsetCommit(r Request, req *kmsg.OffsetCommitRequest) kmsg.Response {
 	g := c.groups[req.Group]
 	if c.postpone(g, r) {
 		return nil
 	}
-	names := make([]string, len(req.Topics))
-	known := 0
-	resp := commitAnswer(r.Version, req, func(t int, index int32) int16 {
-		code := c.resolve(r.Version >= 10, req.Topics[t].Topic, req.Topics[t].TopicID, index, &names[t])
-		if code == None {
-			known++
-		}
-		return code // commit.topic.unknown
-	})
-	if known == 0 {
+	resp := commitAnswer(r.Version, req, None)
+	entries := c.commitEntries(r.Version, req, resp)
+	if c.resolve(entries, r.Version >= 10) == 0 {
 		return resp // without asking the group (§2.6.1)
 	}
 	code, m := c.mayCommit(r, req, g)
 	if code != None {
-		eachCommit(resp, func(_, _ int, p *kmsg.OffsetCommitResponseTopicPartition) {
-			if p.ErrorCode == None {
-				p.ErrorCode = code
-			}
-		})
+		refuse(entries, code)
 		return resp
 	}
 	if m != nil {
 		c.renew(g, m) // commit.renews-timer, even where every offset is refused for its metadata
 	}
-	return c.commit(r, req, resp, g, names)
+	return c.commit(r, resp, req.Group, g, entries, nil, commitAppendError)
 }
 
-// resolve finds the topic that a request means, by name or, from the versions that have it, by id, and says whether the partition is
-// there.
-func (c *Coordinator) resolve(byID bool, topic string, id [16]byte, index int32, name *string) int16 {
-	*name = topic
-	if byID {
-		known, ok := c.settings.TopicName(id)
-		if !ok {
-			return UnknownTopicID // commit.topic-id
+// commitEntries are the partitions of an OffsetCommit, in order.
+func (c *Coordinator) commitEntries(version int16, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse) (entries []entry) {
+	expires := c.expiry(version, req.RetentionTimeMillis)
+	for t := range req.Topics {
+		for i := range req.Topics[t].Partitions {
+			sent := &req.Topics[t].Partitions[i]
+			e := entry{
+				partition: partition{req.Topics[t].Topic, sent.Partition}, offset: offset{at: sent.Offset, leaderEpoch: -1, expires: expires},
+				metadata: sent.Metadata, code: &resp.Topics[t].Partitions[i].ErrorCode,
+			}
+			if version >= 6 {
+				e.offset.leaderEpoch = sent.LeaderEpoch
+			}
+			if version >= 10 {
+				e.offset.topicID = req.Topics[t].TopicID
+			}
+			entries = append(entries, e)
 		}
-		*name = known
 	}
-	if !c.settings.TopicExists(*name, index) {
-		return UnknownTopicOrPartition
-	}
-	return None
+	return entries
 }
 
 // mayCommit is §2.6.2. It returns the member that commits, nil for a commit without generation.
@@ -106,42 +93,6 @@ func (c *Coordinator) mayCommit(r Request, req *kmsg.OffsetCommitRequest, g *gro
 	return None, m // commit.member.accepted
 }
 
-// commit writes what is left of the request; the offsets are visible, and the request answered, once they are durable.
-func (c *Coordinator) commit(r Request, req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, g *group, names []string) kmsg.Response {
-	var offsets []committed
-	expires := c.expiry(r.Version, req.RetentionTimeMillis)
-	eachCommit(resp, func(t, i int, p *kmsg.OffsetCommitResponseTopicPartition) {
-		if p.ErrorCode != None {
-			return
-		}
-		sent := req.Topics[t].Partitions[i]
-		o := offset{at: sent.Offset, leaderEpoch: -1, topicID: req.Topics[t].TopicID, expires: expires}
-		if r.Version >= 6 {
-			o.leaderEpoch = sent.LeaderEpoch
-		}
-		if r.Version < 10 {
-			o.topicID = [16]byte{}
-		}
-		where := partition{names[t], sent.Partition}
-		var stored bool
-		if offsets, stored = c.store(offsets, where, o, sent.Metadata, nil); !stored {
-			p.ErrorCode = OffsetMetadataTooLarge // commit.metadata.too-large
-		}
-	})
-	if len(offsets) == 0 {
-		return c.afterWrites(r, resp)
-	}
-	c.write(req.Group, g, offsets, func(code int16) {
-		eachCommit(resp, func(_, _ int, p *kmsg.OffsetCommitResponseTopicPartition) {
-			if p.ErrorCode == None {
-				p.ErrorCode = commitAppendError(code)
-			}
-		})
-		c.answer(r.Ticket, resp)
-	}, r.Ticket)
-	return nil
-}
-
 // expiry is when an offset with a retention of its own is to be forgotten (commit.retention, versions 2 to 4), -1 being none. A time that does not fit
 // is never or long ago.
 func (c *Coordinator) expiry(version int16, retention int64) int64 {
@@ -153,90 +104,6 @@ func (c *Coordinator) expiry(version int16, retention int64) int64 {
 		return math.MaxInt64
 	}
 	return max(now+retention, 0)
-}
-
-// store adds an offset to what is to be written, unless its metadata is too large.
-func (c *Coordinator) store(offsets []committed, where partition, o offset, metadata *string, producer *Producer) ([]committed, bool) {
-	if metadata != nil {
-		o.metadata = *metadata
-	}
-	if utf16Len(o.metadata) > c.settings.MetadataMaxBytes {
-		return offsets, false
-	}
-	c.position++
-	o.position, o.made = c.position, c.now.UnixMilli()
-	return append(offsets, committed{where, o, producer}), true
-}
-
-// write puts offsets out. A group that is not there becomes a simple one (§1.12).
-func (c *Coordinator) write(id string, g *group, offsets []committed, answer func(code int16), ticket Ticket) {
-	if g == nil {
-		g = newGroup(id, c.now)
-		c.groups[id] = g
-		c.reason = Created
-		c.observe(g, Dead)
-	}
-	records := make([]Record, 0, len(offsets))
-	for _, o := range offsets {
-		records = append(records, offsetRecord(id, o))
-	}
-	g.commits[c.append(g, records, &committing{g, answer, ticket})] = offsets
-}
-
-// committing is an OffsetCommit or TxnOffsetCommit on its way to the log.
-type committing struct {
-	group  *group
-	answer func(code int16)
-	ticket Ticket
-}
-
-func (w *committing) ended(c *Coordinator, id AppendID, code int16) {
-	if code != RequestTimedOut {
-		w.settled(c, id, code == None)
-	}
-	w.answer(code)
-}
-
-func (w *committing) settled(c *Coordinator, id AppendID, written bool) {
-	offsets := w.group.commits[id]
-	delete(w.group.commits, id)
-	if !written {
-		if !w.group.kept {
-			c.dropHollow(w.group)
-		}
-		return
-	}
-	g := c.groups[w.group.id]
-	if g == nil { // its group was not written, but these offsets are: they make a simple group
-		g = newGroup(w.group.id, c.now)
-		c.groups[g.id] = g
-		c.reason = Created
-		c.observe(g, Dead)
-	}
-	for _, o := range offsets {
-		g.keep(o)
-	}
-}
-
-// dropHollow forgets a simple group that has come to nothing.
-func (c *Coordinator) dropHollow(g *group) {
-	if g.state == Empty && !g.recorded && len(g.offsets)+len(g.unstable)+len(g.commits)+len(g.pending) == 0 {
-		c.reason = NoOffsetsLeft
-		_ = c.transition(g, Dead)
-	}
-}
-
-// keep takes an offset up: as the last one, or as pending until its producer's transaction ends.
-func (g *group) keep(o committed) {
-	g.kept = true
-	if o.producer == nil {
-		g.offsets[o.partition] = o.offset
-		return
-	}
-	if g.unstable[o.producer.ID] == nil {
-		g.unstable[o.producer.ID] = map[partition]offset{}
-	}
-	g.unstable[o.producer.ID][o.partition] = o.offset
 }
 
 // offsetRecord is a commit as the log keeps it; one with an explicit retention is written in version 1, which alone has an expiry
@@ -260,16 +127,16 @@ func utf16Len(s string) (n int) {
 	return n
 }
 
-// commitAnswer is an answer with a code for each partition that the request names.
-func commitAnswer(version int16, req *kmsg.OffsetCommitRequest, code func(t int, index int32) int16) *kmsg.OffsetCommitResponse {
+// commitAnswer is an answer with the same code for each partition that the request names.
+func commitAnswer(version int16, req *kmsg.OffsetCommitRequest, code int16) *kmsg.OffsetCommitResponse {
 	resp := kmsg.NewPtrOffsetCommitResponse()
 	resp.SetVersion(version)
-	for i, t := range req.Topics {
+	for _, t := range req.Topics {
 		rt := kmsg.NewOffsetCommitResponseTopic()
 		rt.Topic, rt.TopicID = t.Topic, t.TopicID
 		for _, p := range t.Partitions {
 			rp := kmsg.NewOffsetCommitResponseTopicPartition()
-			rp.Partition, rp.ErrorCode = p.Partition, code(i, p.Partition)
+			rp.Partition, rp.ErrorCode = p.Partition, code
 			rt.Partitions = append(rt.Partitions, rp)
 		}
 		resp.Topics = append(resp.Topics, rt)
@@ -278,14 +145,5 @@ func commitAnswer(version int16, req *kmsg.OffsetCommitRequest, code func(t int,
 }
 
 func commitError(version int16, req *kmsg.OffsetCommitRequest, code int16) kmsg.Response {
-	return commitAnswer(version, req, func(int, int32) int16 { return code })
-}
-
-// eachCommit visits the partitions of an answer with their place in it, which is their place in the request.
-func eachCommit(resp *kmsg.OffsetCommitResponse, visit func(t, i int, p *kmsg.OffsetCommitResponseTopicPartition)) {
-	for t := range resp.Topics {
-		for i := range resp.Topics[t].Partitions {
-			visit(t, i, &resp.Topics[t].Partitions[i])
-		}
-	}
+	return commitAnswer(version, req, code)
 }

@@ -8,51 +8,39 @@ func (c *Coordinator) txnOffsetCommit(r Request, req *kmsg.TxnOffsetCommitReques
 	if c.postpone(g, r) {
 		return nil
 	}
-	names := make([]string, len(req.Topics))
-	known := 0
-	resp := txnCommitAnswer(r.Version, req, func(t int, index int32) int16 {
-		code := c.resolve(r.Version >= 6, req.Topics[t].Topic, req.Topics[t].TopicID, index, &names[t])
-		if code == None {
-			known++
-		}
-		return code
-	})
-	if known == 0 {
+	resp := txnCommitAnswer(r.Version, req, None)
+	entries := txnEntries(r.Version, req, resp)
+	if c.resolve(entries, r.Version >= 6) == 0 {
 		return resp
 	}
 	if code := c.mayCommitTxn(r, req, g); code != None {
-		failTxnCommit(resp, code)
+		refuse(entries, code)
 		return resp
 	}
-	producer := &Producer{req.ProducerID, req.ProducerEpoch}
-	var offsets []committed
-	eachTxnCommit(resp, func(t, i int, p *kmsg.TxnOffsetCommitResponseTopicPartition) {
-		if p.ErrorCode != None {
-			return
-		}
-		sent := req.Topics[t].Partitions[i]
-		o := offset{at: sent.Offset, leaderEpoch: -1, expires: noExpiry}
-		if r.Version >= 2 {
-			o.leaderEpoch = sent.LeaderEpoch
-		}
-		if r.Version >= 6 {
-			o.topicID = req.Topics[t].TopicID
-		}
-		var stored bool
-		if offsets, stored = c.store(offsets, partition{names[t], sent.Partition}, o, sent.Metadata, producer); !stored {
-			p.ErrorCode = OffsetMetadataTooLarge
-		}
+	return c.commit(r, resp, req.Group, g, entries, &Producer{req.ProducerID, req.ProducerEpoch}, func(code int16) int16 {
+		return txnCode(r.Version, commitAppendError(code))
 	})
-	if len(offsets) == 0 {
-		return c.afterWrites(r, resp)
-	}
-	c.write(req.Group, g, offsets, func(code int16) {
-		if code != None {
-			failTxnCommit(resp, txnCode(r.Version, commitAppendError(code)))
+}
+
+// txnEntries are the partitions of a TxnOffsetCommit, in order.
+func txnEntries(version int16, req *kmsg.TxnOffsetCommitRequest, resp *kmsg.TxnOffsetCommitResponse) (entries []entry) {
+	for t := range req.Topics {
+		for i := range req.Topics[t].Partitions {
+			sent := &req.Topics[t].Partitions[i]
+			e := entry{
+				partition: partition{req.Topics[t].Topic, sent.Partition}, offset: offset{at: sent.Offset, leaderEpoch: -1, expires: noExpiry},
+				metadata: sent.Metadata, code: &resp.Topics[t].Partitions[i].ErrorCode,
+			}
+			if version >= 2 {
+				e.offset.leaderEpoch = sent.LeaderEpoch
+			}
+			if version >= 6 {
+				e.offset.topicID = req.Topics[t].TopicID
+			}
+			entries = append(entries, e)
 		}
-		c.answer(r.Ticket, resp)
-	}, r.Ticket)
-	return nil
+	}
+	return entries
 }
 
 // mayCommitTxn is the order of the checks: the coordinator, the transaction, the member. Whoever names no member at all is let in,
@@ -161,15 +149,15 @@ func (g *group) forgetStable() {
 	}
 }
 
-func txnCommitAnswer(version int16, req *kmsg.TxnOffsetCommitRequest, code func(t int, index int32) int16) *kmsg.TxnOffsetCommitResponse {
+func txnCommitAnswer(version int16, req *kmsg.TxnOffsetCommitRequest, code int16) *kmsg.TxnOffsetCommitResponse {
 	resp := kmsg.NewPtrTxnOffsetCommitResponse()
 	resp.SetVersion(version)
-	for i, t := range req.Topics {
+	for _, t := range req.Topics {
 		rt := kmsg.NewTxnOffsetCommitResponseTopic()
 		rt.Topic, rt.TopicID = t.Topic, t.TopicID
 		for _, p := range t.Partitions {
 			rp := kmsg.NewTxnOffsetCommitResponseTopicPartition()
-			rp.Partition, rp.ErrorCode = p.Partition, code(i, p.Partition)
+			rp.Partition, rp.ErrorCode = p.Partition, code
 			rt.Partitions = append(rt.Partitions, rp)
 		}
 		resp.Topics = append(resp.Topics, rt)
@@ -178,22 +166,5 @@ func txnCommitAnswer(version int16, req *kmsg.TxnOffsetCommitRequest, code func(
 }
 
 func txnCommitError(version int16, req *kmsg.TxnOffsetCommitRequest, code int16) kmsg.Response {
-	return txnCommitAnswer(version, req, func(int, int32) int16 { return txnCode(version, code) })
-}
-
-// failTxnCommit refuses what has not been refused yet.
-func failTxnCommit(resp *kmsg.TxnOffsetCommitResponse, code int16) {
-	eachTxnCommit(resp, func(_, _ int, p *kmsg.TxnOffsetCommitResponseTopicPartition) {
-		if p.ErrorCode == None {
-			p.ErrorCode = code
-		}
-	})
-}
-
-func eachTxnCommit(resp *kmsg.TxnOffsetCommitResponse, visit func(t, i int, p *kmsg.TxnOffsetCommitResponseTopicPartition)) {
-	for t := range resp.Topics {
-		for i := range resp.Topics[t].Partitions {
-			visit(t, i, &resp.Topics[t].Partitions[i])
-		}
-	}
+	return txnCommitAnswer(version, req, txnCode(version, code))
 }

@@ -2,39 +2,19 @@ package classic
 
 func (m *Model) offsetCommit(e *Event) {
 	g := &m.t.Next
-	if g.Phase == Absent {
+	switch {
+	case g.Phase == Absent:
 		m.commitAbsent(e)
 		return
-	}
-	if e.Gen == NoGen && g.Phase == Empty {
-		// commit.empty.accepted
-		if m.holds(CommitEmptyGroup) {
-			m.store(e)
-		} else {
-			m.answer(CodeUnknownMemberID)
-		}
+	case e.Gen == NoGen && g.Phase == Empty:
+		m.storeIf(m.holds(CommitEmptyGroup), e) // commit.empty.accepted
+		return
+	case e.anonymous():
+		m.storeIf(!m.holds(CommitAnonymousRefused), e) // commit.anonymous.refused
 		return
 	}
-	if e.anonymous() {
-		// commit.anonymous.refused
-		if m.holds(CommitAnonymousRefused) {
-			m.answer(CodeUnknownMemberID)
-		} else {
-			m.store(e)
-		}
-		return
-	}
-	slot, code := m.member(e.Ref, e.Instance, CommitUnknownMember) // commit.member.unknown
-	if slot < 0 {
-		if code == CodeNone {
-			m.store(e)
-		} else {
-			m.answer(code)
-		}
-		return
-	}
-	if m.fenced(e.Gen, CommitIllegalGeneration) { // commit.generation.illegal
-		m.answer(CodeIllegalGeneration)
+	slot, ok := m.committer(e, CommitUnknownMember, CommitIllegalGeneration) // commit.member.unknown, commit.generation.illegal
+	if !ok {
 		return
 	}
 	if g.Phase == CompletingRebalance {
@@ -72,16 +52,31 @@ func (m *Model) commitAbsent(e *Event) {
 		m.answer(code)
 		return
 	}
-	// commit.simple.creates
-	if !m.holds(CommitSimpleGroup) {
+	m.createBy(e, CommitSimpleGroup) // commit.simple.creates
+}
+
+// committer is the member that a commit is of. Where there is none, or it has another generation, the commit has been answered.
+func (m *Model) committer(e *Event, unknown, illegal RuleID) (slot int8, ok bool) {
+	slot, code := m.member(e.Ref, e.Instance, unknown)
+	switch {
+	case slot < 0 && code == CodeNone: // only where a rule is broken
+		m.store(e)
+	case slot < 0:
+		m.answer(code)
+	case m.fenced(e.Gen, illegal):
+		m.answer(CodeIllegalGeneration)
+	default:
+		return slot, true
+	}
+	return slot, false
+}
+
+// createBy makes a simple group of a commit without generation. Where nothing of it is written there may be none.
+func (m *Model) createBy(e *Event, rule RuleID) {
+	if !m.holds(rule) {
 		m.answer(CodeUnknownMemberID)
 		return
 	}
-	m.createBy(e)
-}
-
-// createBy makes a simple group of a commit that the group would take. Where nothing of it is written there may be none.
-func (m *Model) createBy(e *Event) {
 	m.create()
 	m.store(e)
 	switch {
@@ -92,6 +87,15 @@ func (m *Model) createBy(e *Event) {
 		}
 	case e.Write == WriteFailed && m.profile.WritesReported:
 		m.t.Next = State{}
+	}
+}
+
+// storeIf stores a commit, or refuses it.
+func (m *Model) storeIf(accepted bool, e *Event) {
+	if accepted {
+		m.store(e)
+	} else {
+		m.answer(CodeUnknownMemberID)
 	}
 }
 

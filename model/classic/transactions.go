@@ -12,33 +12,14 @@ func (m *Model) txnOffsetCommit(e *Event) {
 		m.txnCommitAbsent(e)
 		return
 	case e.anonymous() && g.Phase != Empty:
-		// txn-commit.anonymous.accepted
-		if m.holds(TxnAnonymous) {
-			m.store(e)
-		} else {
-			m.answer(CodeUnknownMemberID)
-		}
+		m.storeIf(m.holds(TxnAnonymous), e) // txn-commit.anonymous.accepted
 		return
 	case e.Gen == NoGen && g.Phase == Empty:
-		// txn-commit.empty.accepted
-		if m.holds(TxnEmptyGroup) {
-			m.store(e)
-		} else {
-			m.answer(CodeUnknownMemberID)
-		}
+		m.storeIf(m.holds(TxnEmptyGroup), e) // txn-commit.empty.accepted
 		return
 	}
-	slot, code := m.member(e.Ref, e.Instance, TxnUnknownMember) // txn-commit.member.unknown
-	if slot < 0 {
-		if code == CodeNone {
-			m.store(e)
-		} else {
-			m.answer(code)
-		}
-		return
-	}
-	if m.fenced(e.Gen, TxnIllegalGeneration) { // txn-commit.generation.illegal
-		m.answer(CodeIllegalGeneration)
+	slot, ok := m.committer(e, TxnUnknownMember, TxnIllegalGeneration) // txn-commit.member.unknown, txn-commit.generation.illegal
+	if !ok {
 		return
 	}
 	// txn-commit.any-phase
@@ -70,12 +51,7 @@ func (m *Model) txnCommitAbsent(e *Event) {
 		}
 		return
 	}
-	// txn-commit.simple.creates
-	if !m.holds(TxnSimpleGroup) {
-		m.answer(CodeUnknownMemberID)
-		return
-	}
-	m.createBy(e)
+	m.createBy(e, TxnSimpleGroup) // txn-commit.simple.creates
 }
 
 // txnMarker ends a transaction. A marker of a producer that has nothing pending here concerns nobody.
