@@ -26,7 +26,7 @@ func (r *run) cleanUp() []string {
 			names = append(names, real)
 		}
 	}
-	if len(names) == 0 || !r.sent {
+	if len(names) == 0 || !r.sent || r.caps.Fleeting {
 		return nil
 	}
 	r.abortAll()

@@ -26,6 +26,9 @@ func (s *Scenario) unmet(caps target.Capabilities) string {
 		if ok && offered.Max < n.version {
 			return fmt.Sprintf("%s: the target offers %s %d to %d, not %d", n.because, n.key.Name(), offered.Min, offered.Max, n.version)
 		}
+		if newest := usable(caps, n.key, offered); ok && newest < n.version {
+			return fmt.Sprintf("%s: the target can be spoken to in %s %d to %d, not %d", n.because, n.key.Name(), offered.Min, newest, n.version)
+		}
 	}
 	return ""
 }

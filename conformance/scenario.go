@@ -155,10 +155,25 @@ func (s *Scenario) slip(c script.Command, who string) error {
 // scale is by how much the scenario's time is multiplied on the target. One that needs a broker profile is about durations that are the
 // broker's own, so that nothing is scaled.
 func (s *Scenario) scale(caps target.Capabilities) float64 {
-	if s.File.Profile != "" {
+	switch {
+	case s.File.Profile != "":
 		return 1
+	case caps.Coarse > 0 && !caps.Virtual && !s.timed():
+		return caps.Scale // how long the runner itself waits is of no matter
+	case caps.Coarse > 0 && !caps.Virtual:
+		return max(scale(caps), caps.Coarse.Seconds()/margin.Seconds())
 	}
 	return scale(caps)
+}
+
+// margin is the least time that scenarios keep from what a timer would do: 20 % of 10 s.
+const margin = 2 * time.Second
+
+// timed reports whether the scenario lets time pass.
+func (s *Scenario) timed() bool {
+	return slices.ContainsFunc(s.File.Blocks, func(b *script.Block) bool {
+		return slices.ContainsFunc(b.Commands, func(c script.Command) bool { return c.Verb == "advance" || c.Verb == "at" })
+	})
 }
 
 // groups is how many groups the scenario may have on the target at a time.

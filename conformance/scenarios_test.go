@@ -17,6 +17,7 @@ import (
 	"github.com/muster-kafka/muster/conformance/targets/kafka"
 	"github.com/muster-kafka/muster/conformance/targets/kfake"
 	"github.com/muster-kafka/muster/conformance/targets/model"
+	"github.com/muster-kafka/muster/conformance/targets/rdkafka"
 	"github.com/muster-kafka/muster/conformance/targets/wire"
 	brokers "github.com/muster-kafka/muster/internal/kafka"
 )
@@ -39,6 +40,8 @@ func open(ctx context.Context, name string) (target.Target, error) {
 		return openPlain(ctx, version)
 	case "kfake":
 		return kfake.Open(ctx)
+	case rdkafka.Name:
+		return rdkafka.Open(ctx, rdkafka.Options{})
 	case "impl":
 		o, err := embedded.Profile(profile)
 		if err != nil {

@@ -135,15 +135,36 @@ func (f *former) sync() error {
 	for _, a := range f.all {
 		assignments.Args = append(assignments.Args, script.Arg{Key: a.name, Value: f.r.names.actor(a.name)})
 	}
+	first := f.all[0]
+	if f.r.caps.LeaderLast {
+		return f.syncAll(append(slices.Clone(f.all[1:]), first), first, assignments)
+	}
 	for _, a := range f.all {
-		req, err := f.r.sync(a, assignments, true)
+		if err := f.syncAll([]*actor{a}, first, assignments); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncAll sends a SyncGroup for each of the members, the leader's with the assignments, and waits for all answers.
+func (f *former) syncAll(members []*actor, leader *actor, assignments *script.Command) error {
+	var calls []*request
+	for _, a := range members {
+		c := assignments
+		if a != leader {
+			c = &script.Command{Verb: "sync"}
+		}
+		req, err := f.r.sync(a, c, true)
 		if err != nil {
 			return err
 		}
+		calls = append(calls, req)
+	}
+	for _, req := range calls {
 		if err := f.answered(req); err != nil {
 			return err
 		}
-		assignments = &script.Command{Verb: "sync"}
 	}
 	return nil
 }

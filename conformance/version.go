@@ -42,6 +42,14 @@ func (e *skipError) Error() string { return e.reason }
 
 func skipf(format string, args ...any) error { return &skipError{fmt.Sprintf(format, args...)} }
 
+// usable is the newest of the offered versions of an API that the target can be spoken to in.
+func usable(caps target.Capabilities, key kmsg.Key, offered target.VersionRange) int16 {
+	if newest, ok := caps.Newest[int16(key)]; ok {
+		return min(offered.Max, newest)
+	}
+	return offered.Max
+}
+
 // pick returns the version to send: the one asked for, else the newest that both sides speak.
 func pick(caps target.Capabilities, verb string, asked int16) (int16, error) {
 	a := apis[verb]
@@ -58,7 +66,7 @@ func pick(caps target.Capabilities, verb string, asked int16) (int16, error) {
 		}
 		return asked, nil
 	}
-	v := min(a.pin, offered.Max)
+	v := min(a.pin, usable(caps, a.key, offered))
 	if v < offered.Min {
 		return 0, skipf("the target offers %s from version %d only, scenarios speak at most %d", a.key.Name(), offered.Min, a.pin)
 	}

@@ -81,6 +81,9 @@ func (r *run) settle(req *request, effect func(view) bool) error {
 		return nil
 	}
 	deadline := r.clock.Now().Add(r.patience)
+	if _, err := pick(r.caps, "describe", -1); err != nil {
+		effect = nil // nothing can show it
+	}
 	for effect != nil && r.clock.Now().Before(deadline) && r.ctx.Err() == nil {
 		if v, ok := r.look(req.group); ok && effect(v) {
 			return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/muster-kafka/muster/conformance/targets/kafka"
 	"github.com/muster-kafka/muster/conformance/targets/kfake"
 	"github.com/muster-kafka/muster/conformance/targets/model"
+	"github.com/muster-kafka/muster/conformance/targets/rdkafka"
 	"github.com/muster-kafka/muster/conformance/targets/wire"
 	"github.com/muster-kafka/muster/internal/clientprops"
 )
@@ -46,6 +47,7 @@ const (
 	implTCPTarget
 	modelTarget
 	kfakeTarget
+	rdkafkaTarget
 	kafkaTarget
 	addressTarget
 )
@@ -58,7 +60,7 @@ type targetSpec struct {
 	profile string // broker profile of kafka:VERSION; empty is the default one
 }
 
-const targetNames = "impl, impl+tcp, model, kfake, kafka:VERSION or HOST:PORT"
+const targetNames = "impl, impl+tcp, model, kfake, rdkafka-mock, kafka:VERSION or HOST:PORT"
 
 // parseTarget understands a target's name.
 func parseTarget(name string) (targetSpec, error) {
@@ -71,6 +73,8 @@ func parseTarget(name string) (targetSpec, error) {
 		spec.kind = implTCPTarget
 	case name == "kfake":
 		spec.kind = kfakeTarget
+	case name == rdkafka.Name:
+		spec.kind = rdkafkaTarget
 	case base == "model":
 		spec.kind = modelTarget
 	case base == "kafka" && kafkaRelease.MatchString(rest):
@@ -200,6 +204,8 @@ func (s targetSpec) openTarget(ctx context.Context, o openOptions, release strin
 		return t, nil
 	case kfakeTarget:
 		return kfake.Open(ctx)
+	case rdkafkaTarget:
+		return rdkafka.Open(ctx, rdkafka.Options{Progress: say})
 	case kafkaTarget:
 		return kafka.Open(ctx, s.release, s.profile, kafka.Options{Progress: say})
 	default:

@@ -89,6 +89,21 @@ type Capabilities struct {
 	// Versions are the request versions that the target offers, by API key.
 	Versions map[int16]VersionRange
 
+	// Newest are the newest versions that the target can be spoken to in, where it offers later ones that it cannot read itself. What is
+	// sent without a version of its own is not newer; a judge that asks for a version may ask for any that is offered.
+	Newest map[int16]int16
+
+	// Coarse is how late the target notices a timer by its own design, where that is more than Slack can cover: judges scale what lets time
+	// pass so that it does not matter. 0 for a coordinator that has a timer for each of its deadlines.
+	Coarse time.Duration
+
+	// LeaderLast says that a round of SyncGroup ends with the leader's, and that the target then refuses members that come later. Whoever
+	// only wants a Stable group lets the leader come last.
+	LeaderLast bool
+
+	// Fleeting says that a group goes with the connections to it, so that there is nothing to remove.
+	Fleeting bool
+
 	// Prefix begins every group and topic name that the run creates on the target.
 	Prefix string
 

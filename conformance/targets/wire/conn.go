@@ -41,7 +41,7 @@ func (c *Conn) Send(req kmsg.Request, version int16) *target.Call {
 			return failed(req, version, err)
 		}
 	}
-	group := groupOf(req)
+	group := GroupOf(req)
 	if group != "" {
 		c.target.noteGroup(group)
 	}
@@ -101,8 +101,8 @@ func failed(req kmsg.Request, version int16, err error) *target.Call {
 	return call
 }
 
-// groupOf is the group that a request is for, which decides who must get it; "" if it is for none, or for any broker to answer.
-func groupOf(req kmsg.Request) string {
+// GroupOf is the group that a request is for, which decides who must get it; "" if it is for none, or for any broker to answer.
+func GroupOf(req kmsg.Request) string {
 	switch r := req.(type) {
 	case *kmsg.JoinGroupRequest:
 		return r.Group

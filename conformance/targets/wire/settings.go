@@ -23,7 +23,7 @@ type Findings struct {
 // Setting is one broker setting as found.
 type Setting struct {
 	Name, Value string
-	How         string // "described" by the broker, "measured" by joining groups, or "assumed"
+	How         string // "known" beforehand, "described" by the broker, "measured" by joining groups, or "assumed"
 }
 
 const (
@@ -48,6 +48,11 @@ func (t *Target) probeSettings(ctx context.Context, node int32) error {
 		{maxSessionKey, m.maxSession, &t.caps.MaxSession, 30 * time.Minute},
 		{initialKey, m.initialDelay, &t.caps.InitialDelay, 3 * time.Second},
 	} {
+		if ms, err := strconv.ParseInt(t.opts.Settings[s.key], 10, 64); err == nil && ms >= 0 {
+			*s.into = time.Duration(ms) * time.Millisecond
+			t.found.Settings = append(t.found.Settings, Setting{s.key, t.opts.Settings[s.key], "known"})
+			continue
+		}
 		if ms, err := strconv.ParseInt(told[s.key], 10, 64); err == nil && ms >= 0 {
 			*s.into = time.Duration(ms) * time.Millisecond
 			t.found.Settings = append(t.found.Settings, Setting{s.key, told[s.key], "described"})

@@ -37,9 +37,12 @@ func (t *Target) prepareTopic(ctx context.Context) error {
 	}
 	t.caps.Topics = map[string]string{scenarioTopic: name}
 	if t.opts.Own {
-		second := t.caps.Prefix + secondTopic
-		if err := t.createTopic(ctx, second); err != nil {
-			return err
+		second := t.opts.Second
+		if second == "" {
+			second = t.caps.Prefix + secondTopic
+			if err := t.createTopic(ctx, second); err != nil {
+				return err
+			}
 		}
 		if err := t.awaitTopic(ctx, second); err != nil {
 			return err

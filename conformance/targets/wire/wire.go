@@ -55,8 +55,12 @@ type Options struct {
 	MaxGroups int
 	Rate      float64
 
-	// Topic is an existing topic with at least two partitions to commit offsets for; empty means that one is created.
-	Topic string
+	// Topic is an existing topic with at least two partitions to commit offsets for; empty means that one is created. Second is another
+	// one, of an Own target whose topics exist already.
+	Topic, Second string
+
+	// Settings are broker settings that whoever started the target knows, by Kafka's names: they are not looked for.
+	Settings map[string]string
 
 	// Release and Profile go into the capabilities as they are.
 	Release, Profile string
