@@ -22,9 +22,12 @@ var registers embed.FS
 // An entry is prose, a line that names scenario and block, four dashes, and the text that the target gives instead:
 //
 //	# Ids that were handed out do not delay a rebalance.
+//	# suffers: one more rebalance for each client that starts
 //	join-pending-blocks block=3 rule=join.pending.blocks kind=simplification status=always
 //	----
 //	A: NONE gen=2 leader=A protocol=range members=[A:x]
+//
+// What a client suffers is that of the rule, unless the prose says it.
 type Register struct {
 	Name    string
 	Entries []Entry
@@ -32,14 +35,15 @@ type Register struct {
 
 // Entry is one known difference.
 type Entry struct {
-	Line     int
-	Prose    []string
-	Scenario string
-	Block    int // the first block that differs, or a later one that breaks a contract
-	Rule     string
-	Kind     Kind
-	Status   Steadiness
-	Text     []string
+	Line      int
+	Prose     []string
+	Suffering string // what a client suffers from just this; empty: what the rule says
+	Scenario  string
+	Block     int // the first block that differs, or a later one that breaks a contract
+	Rule      string
+	Kind      Kind
+	Status    Steadiness
+	Text      []string
 }
 
 // Kind says whether a difference is meant.
@@ -103,7 +107,11 @@ func ParseRegister(name string, src []byte) (*Register, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w\n\texample: join-pending-blocks block=3 rule=join.pending.blocks kind=bug status=always", name, n, err)
 			}
-			entry.Line, entry.Prose, prose = n, prose, nil
+			entry.Line, entry.Prose, entry.Suffering = n, prose, ""
+			if last := len(prose) - 1; last >= 0 && strings.HasPrefix(prose[last], suffers) {
+				entry.Prose, entry.Suffering = prose[:last], strings.TrimSpace(prose[last][len(suffers):])
+			}
+			prose = nil
 			r.Entries = append(r.Entries, entry)
 			e = &r.Entries[len(r.Entries)-1]
 		case !text && l == "----":
@@ -119,6 +127,23 @@ func ParseRegister(name string, src []byte) (*Register, error) {
 	}
 	return r, lines.Err()
 }
+
+// suffers begins the line of an entry's prose that says what a client suffers.
+const suffers = "suffers:"
+
+// Suffers says what a client suffers where the target differs so.
+func (e *Entry) Suffers() string {
+	if e.Suffering != "" {
+		return e.Suffering
+	}
+	if id, ok := classic.FindRule(e.Rule); ok {
+		return id.Rule().Suffers
+	}
+	return ""
+}
+
+// Note is the entry's prose in one line.
+func (e *Entry) Note() string { return strings.Join(e.Prose, " ") }
 
 func parseEntry(line string) (Entry, error) {
 	fields := strings.Fields(line)

@@ -160,7 +160,10 @@ func (j *scenarioJudge) finding(f *conformance.Failure) verdict.Finding {
 		Replay: j.called.scenario(f),
 	}
 	if j.register != nil {
-		_, found.Registered = j.register.Find(f)
+		var e conformance.Entry
+		if e, found.Registered = j.register.Find(f); found.Registered {
+			found.Kind, found.Note, found.Suffers = string(e.Kind), e.Note(), e.Suffers()
+		}
 	}
 	if len(f.Rules) > 0 {
 		found.Rule = f.Rules[0]

@@ -14,7 +14,14 @@ type Finding struct {
 	Text       string `json:"text"`     // what was sent, what was expected, what came
 	Registered bool   `json:"registered"`
 	Unsteady   bool   `json:"unsteady"` // it did not show again when the scenario was run again, with more time
+	Kind       string `json:"kind"`     // of what is registered: bug or simplification
+	Note       string `json:"note"`     // what the register says of it
+	Releases   string `json:"releases"` // those of Kafka that follow the rule
 }
+
+// KindBug is the kind of what Muster's authors registered as a bug of the target. Whatever the class of its rule, it is a failure: they have
+// looked at what it does to a client.
+const KindBug = "bug"
 
 // described fills in what the specification knows of the finding's rule. A finding without a rule counts as a broken contract:
 // what nobody can name is not thereby harmless.
@@ -36,6 +43,9 @@ func (f Finding) described() Finding {
 	if f.Suffers == "" {
 		f.Suffers = rule.Suffers
 	}
+	if f.Releases == "" {
+		f.Releases = rule.Releases
+	}
 	return f
 }
 
@@ -44,7 +54,7 @@ func (f Finding) described() Finding {
 // letter: where the two part, one of them is wrong. An unsteady result that counts at all is a failure whatever its class: a rule that
 // holds now and then is none.
 func (f Finding) violates(strict bool) bool {
-	if f.Judge != Scenarios || f.Unsteady {
+	if f.Judge != Scenarios || f.Unsteady || f.Kind == KindBug {
 		return true
 	}
 	switch f.Class {

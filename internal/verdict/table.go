@@ -195,6 +195,9 @@ func (f Finding) heading() string {
 	text := fmt.Sprintf("%s (%s), %s: %s", rule, f.Class, f.Judge, f.Scenario)
 	if f.Registered {
 		text += " [registered]"
+		if f.Kind != "" {
+			text = strings.TrimSuffix(text, "]") + " " + f.Kind + "]"
+		}
 	}
 	if f.Unsteady {
 		text += " [unsteady]"
@@ -210,7 +213,7 @@ func (f Finding) paragraph() string {
 		fmt.Fprintf(&b, "  unsteady: %s\n", unsteadyText)
 	}
 	for _, part := range []struct{ name, text string }{
-		{"rule", f.Sentence}, {"a client suffers", f.Suffers}, {"seen", f.Text}, {"replay", f.Replay},
+		{"known", f.Note}, {"rule", f.Sentence}, {"Kafka does so in", f.Releases}, {"a client suffers", f.Suffers}, {"seen", f.Text}, {"replay", f.Replay},
 	} {
 		switch {
 		case part.text == "":

@@ -113,7 +113,7 @@ func TestJSONFields(t *testing.T) {
 		"exploration":     {"states", "transitions", "complete"},
 		"random":          {"sequences", "steps"},
 		"linearizability": {"histories", "operations", "illegal", "unknown"},
-		"failures":        {"judge", "rule", "class", "scenario", "replay", "sentence", "suffers", "text", "registered", "unsteady"},
+		"failures":        {"judge", "rule", "class", "scenario", "replay", "sentence", "suffers", "text", "registered", "unsteady", "kind", "note", "releases"},
 		"skipped":         {"scenario", "reason"},
 	}
 	var b bytes.Buffer
