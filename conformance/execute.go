@@ -141,6 +141,9 @@ func (res Result) confirmed(again func() Result) Result {
 				return next.againLater(res)
 			}
 			seen, tries = append(seen, next.Failure), manyTries // another one each time: it may be the machine
+		case Skip: // it failed before it came to what the target cannot be asked, and not again
+			next.Unsteady = res.Failure
+			return next
 		default:
 			next.Reason = "it failed and could not be run again to see whether that repeats: " + next.Reason
 			next.Status, next.Failure, next.Later, next.Unsteady = Broken, nil, nil, res.Failure
