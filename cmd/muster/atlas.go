@@ -16,6 +16,7 @@ import (
 	"github.com/muster-kafka/muster/conformance/target"
 	targetkafka "github.com/muster-kafka/muster/conformance/targets/kafka"
 	"github.com/muster-kafka/muster/conformance/targets/kfake"
+	"github.com/muster-kafka/muster/conformance/targets/rdkafka"
 	"github.com/muster-kafka/muster/internal/atlas"
 	"github.com/muster-kafka/muster/internal/kafka"
 	"github.com/muster-kafka/muster/internal/verdict"
@@ -61,6 +62,10 @@ func (o *atlasOptions) run(cmd *cobra.Command) error {
 	if err != nil || !ok {
 		return unavailable(fmt.Errorf("no register of kfake: %w", err))
 	}
+	mock, ok, err := conformance.Registered(rdkafka.Name)
+	if err != nil || !ok {
+		return unavailable(fmt.Errorf("no register of %s: %w", rdkafka.Name, err))
+	}
 	scenarios, known = atlas.Drawn(scenarios, known)
 	p := newProgress(cmd.ErrOrStderr())
 	releases := kafka.Releases
@@ -98,8 +103,8 @@ func (o *atlasOptions) run(cmd *cobra.Command) error {
 		return nil
 	}
 	page := atlas.Page{
-		Releases: releases, Scenarios: scenarios, Explained: explained, Run: run, KFake: known,
-		Digest: atlas.Digest(releases, scenarios, atlas.ExplanationsText(), known),
+		Releases: releases, Scenarios: scenarios, Explained: explained, Run: run, KFake: known, RDKafka: mock,
+		Digest: atlas.Digest(releases, scenarios, atlas.ExplanationsText(), known, mock),
 	}
 	if err := os.WriteFile(o.out, []byte(page.Text()), 0o644); err != nil {
 		return unavailable(err)

@@ -114,5 +114,8 @@ func (o *opened) parallel() int {
 	if _, stranger := o.raw.(*wire.Target); stranger && o.Capabilities().Scale < short {
 		return 2
 	}
+	if o.Capabilities().Fleeting {
+		return 32 // each group is a process of its own, which mostly waits
+	}
 	return 8
 }

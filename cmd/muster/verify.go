@@ -19,6 +19,7 @@ TARGET is one of
   impl+tcp        the same behind a socket
   model           the specification itself
   kfake           franz-go's fake cluster
+  rdkafka-mock    librdkafka's mock cluster, built on demand: takes Go and a C compiler
   kafka:VERSION   a real Kafka broker, downloaded and started for the run
   HOST:PORT       anything that is already running
 

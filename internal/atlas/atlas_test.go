@@ -42,7 +42,11 @@ func TestCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Digest(kafka.Releases, scenarios, ExplanationsText(), known)
+	mock, ok, err := conformance.Registered("rdkafka-mock")
+	if err != nil || !ok {
+		t.Fatalf("no register of rdkafka-mock: %v", err)
+	}
+	want := Digest(kafka.Releases, scenarios, ExplanationsText(), known, mock)
 	if got := DigestIn(string(text)); got != want {
 		t.Errorf("docs/atlas.md is of inputs %s, here are %s: run make atlas", got, want)
 	}
@@ -194,7 +198,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := Page{Releases: releases, Scenarios: parseSample(t, sampleScenario), Explained: explained, Run: &Run{}, KFake: known, Digest: "abc"}.Text()
+	text := Page{Releases: releases, Scenarios: parseSample(t, sampleScenario), Explained: explained, Run: &Run{}, KFake: known, RDKafka: known, Digest: "abc"}.Text()
 	for _, want := range []string{
 		"| one-more | `<2.6.1` | One round more. | defect | `heartbeat.completing` | - | [KAFKA-10134](https://issues.apache.org/jira/browse/KAFKA-10134) | sample/2 |",
 		"| sample/2 | one-more | a | · | · |",

@@ -15,8 +15,8 @@ func textDigest(sc *conformance.Scenario) string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-// Digest is of all that docs/atlas.md is made from: releases, scenarios, explanations and the register of kfake.
-func Digest(releases []string, scenarios []*conformance.Scenario, explanations []byte, kfake *conformance.Register) string {
+// Digest is of all that docs/atlas.md is made from: releases, scenarios, explanations and the registers of the fakes.
+func Digest(releases []string, scenarios []*conformance.Scenario, explanations []byte, fakes ...*conformance.Register) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "releases %s\n", strings.Join(releases, " "))
 	for _, sc := range scenarios {
@@ -24,9 +24,11 @@ func Digest(releases []string, scenarios []*conformance.Scenario, explanations [
 	}
 	fmt.Fprintf(h, "explanations %d\n", len(explanations))
 	h.Write(explanations)
-	for _, e := range kfake.Entries {
-		e.Line = 0
-		fmt.Fprintf(h, "kfake %+v\n", e)
+	for _, fake := range fakes {
+		for _, e := range fake.Entries {
+			e.Line = 0
+			fmt.Fprintf(h, "%s %+v\n", fake.Name, e)
+		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }

@@ -16,6 +16,7 @@ type Page struct {
 	Explained []Explanation
 	Run       *Run
 	KFake     *conformance.Register
+	RDKafka   *conformance.Register
 	Digest    string
 }
 
@@ -35,6 +36,7 @@ this page. The texts that a release gives are in the scenarios (blocks with a co
 	p.table(&b)
 	p.versions(&b)
 	p.kfake(&b)
+	p.rdkafka(&b)
 	fmt.Fprintf(&b, "%s%s -->\n", digestMark, p.Digest)
 	return b.String()
 }
@@ -172,8 +174,13 @@ How franz-go's fake cluster differs from Kafka 4.3.1, from its [register](../con
 | scenario/block | rule | class | kind | difference |
 | --- | --- | --- | --- | --- |
 `)
-	for _, e := range p.KFake.Entries {
-		fmt.Fprintf(b, "| %s/%d | %s | %s | %s | %s |\n", e.Scenario, e.Block, code(e.Rule), e.Class(), e.Kind, strings.Join(e.Prose, " "))
+	entries(b, p.KFake)
+}
+
+// entries are the rows of a register.
+func entries(b *strings.Builder, known *conformance.Register) {
+	for _, e := range known.Entries {
+		fmt.Fprintf(b, "| %s/%d | %s | %s | %s | %s |\n", e.Scenario, e.Block, code(e.Rule), e.Class(), e.Kind, e.Note())
 	}
 	b.WriteString("\n")
 }

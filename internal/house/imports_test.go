@@ -39,6 +39,7 @@ var rules = []rule{
 	{folder: "conformance/targets", ours: []string{"conformance/target"}, foreign: []string{franz, "golang.org/x/time", "golang.org/x/sync"}, tests: []string{"conformance", "internal/clientprops"}},
 	{folder: "conformance/targets/model", ours: []string{"model", "checker", "conformance/script", "conformance/target"}, foreign: []string{kmsg}, tests: []string{"conformance", "fuzz"}},
 	{folder: "conformance/targets/embedded", ours: []string{"impl", "model", "checker", "fuzz/gen", "conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"fuzz", "conformance"}},
+	{folder: "conformance/targets/rdkafka", ours: []string{"conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"conformance"}},
 	{folder: "conformance/targets/kafka", ours: []string{"internal/kafka", "conformance/target", "conformance/targets/wire"}, foreign: []string{franz}, tests: []string{"conformance"}},
 	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "conformance"}},
 
@@ -55,6 +56,7 @@ var rules = []rule{
 	{folder: "internal/atlas", ours: []string{"conformance", "model", "internal/kafka"}, foreign: []string{"golang.org/x/sync"}, tests: []string{"conformance"}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
+	{folder: "internal/divergences", ours: []string{"model", "conformance"}},
 
 	{
 		folder: "cmd", ours: []string{"model", "impl", "checker", "conformance", "fuzz", "internal"},

@@ -58,6 +58,9 @@ func sources(root string) ([]source, error) {
 			return nil
 		}
 		data, err := os.ReadFile(path)
+		if err == nil && bytes.HasPrefix(data, []byte("//go:build ignore\n")) {
+			return nil // a program that another module builds
+		}
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 type conn struct {
 	target   *Target
 	clientID string
+	own      string // stands for the empty group id: scenarios must not meet there
 
 	mu     sync.Mutex
 	group  string
@@ -42,8 +43,11 @@ func (c *conn) open(group string) (target.Conn, error) {
 	if c.closed {
 		return nil, target.ErrClosed
 	}
-	if c.inner != nil && (group == "" || group == c.group) {
+	switch {
+	case c.inner != nil && (group == "" || group == c.group):
 		return c.inner, nil
+	case group == "":
+		group = c.own
 	}
 	c.drop()
 	n, err := c.target.take(group)

@@ -82,7 +82,7 @@ func (t *Target) give(group string, n *node) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.note(n)
-	if n.conns--; n.conns > 0 || group == "" {
+	if n.conns--; n.conns > 0 {
 		return
 	}
 	n.end = time.AfterFunc(linger, func() {

@@ -43,6 +43,7 @@ type Target struct {
 	mu      sync.Mutex
 	nodes   map[string]*node // by group; "" is the one that was looked at
 	crashes []string
+	dialled int
 	closed  bool
 }
 
@@ -52,7 +53,7 @@ var _ target.Target = (*Target)(nil)
 const (
 	initialDelay = 3 * time.Second
 	sessionTick  = time.Second
-	scale        = 1.0 / 20
+	scale        = 0.08             // a session of 60 s is 4.8 s: the first JoinGroup waits 3 s without a sign of life, and may not be too late then
 	maxSession   = 30 * time.Minute // it has no bounds; the greatest that scenarios need
 )
 
@@ -77,7 +78,7 @@ func Open(ctx context.Context, opts Options) (*Target, error) {
 	t.nodes[""] = n
 	t.caps = n.wire.Capabilities()
 	t.caps.Newest, t.caps.Scale, t.caps.Coarse, t.caps.LeaderLast, t.caps.Fleeting = newest, scale, sessionTick, true, true
-	t.caps.Slack = 500 * time.Millisecond
+	t.caps.Slack = time.Second // so that patience outlasts a rebalance, which takes a session timeout less a second
 	t.caps.Features = slices.DeleteFunc(t.caps.Features, func(f target.Feature) bool {
 		return f == target.Transactions // a transaction names no group at first, so it could not be at its process
 	})
@@ -100,7 +101,8 @@ func (t *Target) Dial(_ context.Context, clientID string) (target.Conn, error) {
 	if t.closed {
 		return nil, fmt.Errorf("dialling %s: %w", Name, target.ErrClosed)
 	}
-	return &conn{target: t, clientID: clientID}, nil
+	t.dialled++
+	return &conn{target: t, clientID: clientID, own: fmt.Sprintf("\x00%d", t.dialled)}, nil
 }
 
 // Crashes tell how processes ended by themselves, each kind once.

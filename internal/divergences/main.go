@@ -1,0 +1,24 @@
+// Command divergences writes docs/divergences.md from the registers of the fakes.
+//
+//	go run ./internal/divergences [FILE]
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	file := "docs/divergences.md"
+	if len(os.Args) > 1 {
+		file = os.Args[1]
+	}
+	text, err := markdown()
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o644)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "divergences: %v; run it in the repository's root, or name the file to write\n", err)
+		os.Exit(1)
+	}
+}
