@@ -159,14 +159,15 @@ func (j *scenarioJudge) finding(f *conformance.Failure) verdict.Finding {
 		Judge: verdict.Scenarios, Class: f.Class, Scenario: f.Scenario, Suffers: f.Suffers(), Text: noted(f),
 		Replay: j.called.scenario(f),
 	}
+	if len(f.Rules) > 0 {
+		found.Rule = f.Rules[0]
+	}
 	if j.register != nil {
 		var e conformance.Entry
 		if e, found.Registered = j.register.Find(f); found.Registered {
 			found.Kind, found.Note, found.Suffers = string(e.Kind), e.Note(), e.Suffers()
+			found.Rule, found.Class = e.Rule, e.Class() // whoever looked at it knows better than the scenario, which has its own subject
 		}
-	}
-	if len(f.Rules) > 0 {
-		found.Rule = f.Rules[0]
 	}
 	return found
 }
