@@ -400,6 +400,29 @@ func TestJavaCoordinator(t *testing.T) {
 	}
 }
 
+// TestProducerIDs looks at which releases are kept from asking themselves for producer ids with their one thread.
+func TestProducerIDs(t *testing.T) {
+	for version, want := range map[string]bool{"2.8.2": false, "3.0.2": true, "3.2.3": true, "3.3.2": false} {
+		for _, plain := range []bool{false, true} {
+			k, err := parseVersion(version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := &Broker{kind: k, dir: t.TempDir(), ports: ports{client: 1, controller: 2}, opts: Options{Plain: plain}}
+			if err := b.writeProperties(); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(b.propertiesFile())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(string(text), "inter.broker.protocol.version=2.8"); got != (want && !plain) {
+				t.Errorf("%s, plain %v: the older protocol %v", version, plain, got)
+			}
+		}
+	}
+}
+
 func TestHome(t *testing.T) {
 	f := newFakes(t)
 	f.java("echo the broker of KAFKA_HOME; exit 1")

@@ -27,6 +27,7 @@ var javaSettings = map[string]string{
 type kind struct {
 	jars      string // the release itself, as Maven calls it
 	zookeeper bool   // its cluster is kept by ZooKeeper: broker and controller cannot be one process
+	asksIDs   bool   // with ZooKeeper: its broker asks the controller, which is itself, for producer ids
 	java      bool   // the Java coordinator is to be switched on
 }
 
@@ -47,5 +48,6 @@ func parseVersion(v string) (kind, error) {
 		return k, fmt.Errorf("release %s: %w", v, ErrUnsupported)
 	}
 	k.zookeeper = major < 3 || major == 3 && minor < 3
+	k.asksIDs = k.zookeeper && major == 3
 	return k, nil
 }

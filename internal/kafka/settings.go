@@ -46,6 +46,10 @@ var testable = map[string]string{
 	"background.threads":                "2",
 }
 
+// oneThreadIDs is for releases whose InitProducerId holds its thread until the controller has given out producer ids. With one thread the
+// controller, which is the same broker, could not do so, and all requests would wait for half a minute. Up to 2.8 ZooKeeper was asked.
+var oneThreadIDs = map[string]string{"inter.broker.protocol.version": "2.8"}
+
 // DefaultSettings are the broker settings that Start uses where Options say nothing. A release ignores those that it does not know.
 func DefaultSettings() map[string]string {
 	m := maps.Clone(oneNode)
@@ -84,6 +88,9 @@ func (b *Broker) writeProperties() error {
 	m := maps.Clone(oneNode)
 	if !b.opts.Plain {
 		maps.Copy(m, testable)
+		if b.kind.asksIDs {
+			maps.Copy(m, oneThreadIDs)
+		}
 	}
 	if b.kind.java {
 		maps.Copy(m, javaSettings)
