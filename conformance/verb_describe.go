@@ -26,11 +26,13 @@ func runDescribe(r *run, c *script.Command) error {
 	msg.Groups = []string{r.group(group)}
 	msg.IncludeAuthorizedOperations = c.Flag("operations")
 	req := &request{verb: "describe", group: group}
-	req.render = func(resp kmsg.Response) string { return r.renderDescribe(resp.(*kmsg.DescribeGroupsResponse)) }
+	// Kafka 2.4 calls it no operations where they were not asked for; a scenario that names the version is told.
+	unasked := !msg.IncludeAuthorizedOperations && version(c) < 0
+	req.render = func(resp kmsg.Response) string { return r.renderDescribe(resp.(*kmsg.DescribeGroupsResponse), unasked) }
 	return r.observe(req, msg, version(c))
 }
 
-func (r *run) renderDescribe(resp *kmsg.DescribeGroupsResponse) string {
+func (r *run) renderDescribe(resp *kmsg.DescribeGroupsResponse, unasked bool) string {
 	if len(resp.Groups) != 1 {
 		return fmt.Sprintf("%d groups", len(resp.Groups))
 	}
@@ -53,7 +55,7 @@ func (r *run) renderDescribe(resp *kmsg.DescribeGroupsResponse) string {
 	if len(members) > 0 {
 		parts = append(parts, "members="+sortedBrackets(members))
 	}
-	if g.AuthorizedOperations != math.MinInt32 {
+	if g.AuthorizedOperations != math.MinInt32 && (g.AuthorizedOperations != 0 || !unasked) {
 		parts = append(parts, "operations="+operations(g.AuthorizedOperations))
 	}
 	return more(parts...)

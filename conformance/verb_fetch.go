@@ -66,6 +66,9 @@ func runFetch(r *run, c *script.Command) error {
 	}
 	msg.Groups = append(msg.Groups, one)
 	if other, ok := c.Arg("also"); ok { // fetch.each-group
+		if offered := r.caps.Versions[int16(kmsg.OffsetFetch)]; offered.Max < 8 {
+			return skipf("the target offers OffsetFetch %d to %d, not 8", offered.Min, offered.Max)
+		}
 		if v < 8 {
 			return skipf("OffsetFetch version %d asks for one group", v)
 		}

@@ -172,8 +172,13 @@ func (f *former) syncAll(members []*actor, leader *actor, assignments *script.Co
 // answered waits for an answer that leads on: NONE or MEMBER_ID_REQUIRED.
 func (f *former) answered(req *request) error {
 	r := f.r
-	if !r.caps.Virtual {
+	switch {
+	case !r.caps.Virtual:
 		r.await(req, r.patience+2*r.caps.InitialDelay)
+	case r.caps.InitialDelay > 0 && !req.call.Ended(): // nobody else joins, so that the delay is not extended
+		if err := r.clock.Sleep(r.ctx, r.caps.InitialDelay); err != nil {
+			return err
+		}
 	}
 	r.absorb()
 	text := r.render(&line{req: req})
