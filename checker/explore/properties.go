@@ -335,6 +335,8 @@ func accounted(v *view) bool {
 		if answers > 0 {
 			return false
 		}
+	} else if v.pendingInstance() && v.profile.PendingInstanceSilent {
+		return answers == 0 && v.superseded(c.Caller, 0)
 	} else if parked := v.callerWaits(); answers > 1 || (answers == 1) == parked || v.superseded(c.Caller, 0) {
 		return false
 	}

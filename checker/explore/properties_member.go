@@ -244,6 +244,6 @@ func (v *view) entryError(i int) int16 {
 	if ref.Kind == c.NoID || ref.Kind == c.KnownID && v.s.Slots[ref.Slot].Kind == c.Pending {
 		return c.CodeNone
 	}
-	entry := view{e: &c.Event{Ref: ref, Instance: instance}, profile: v.profile}
+	entry := view{e: &c.Event{Kind: c.LeaveGroup, Ref: ref, Instance: instance}, profile: v.profile}
 	return entry.instanceError()
 }

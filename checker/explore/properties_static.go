@@ -21,15 +21,17 @@ var instanceProperties = []property{
 	}},
 	{"a request with an unknown instance id is refused", c.StaticUnmapped, func(v *view) bool {
 		unmapped := v.e.Instance.Kind == c.UnknownInstance && v.isMember() && v.checked()
-		return !unmapped || v.refused(c.CodeUnknownMemberID) != v.profile.UnmappedInstancePasses
+		return !unmapped || v.refused(c.CodeUnknownMemberID) != v.passesUnmapped()
 	}},
 	{"a static member need not name its instance", c.StaticOptional, func(v *view) bool {
 		static := v.isMember() && v.slot().Static && v.e.Instance.Kind == c.NoInstance && v.checked()
 		return !static || v.code() != c.CodeUnknownMemberID && v.code() != c.CodeFencedInstanceID
 	}},
 	{"JoinGroup with a pending id and an instance id changes nothing", c.StaticPending, func(v *view) bool {
-		asks := v.e.Kind == c.JoinGroup && v.joins() && v.isPending() && v.e.Instance.Kind != c.NoInstance
-		return !asks || v.refused(c.CodeUnknownServerError)
+		if v.profile.PendingInstanceSilent {
+			return !v.pendingInstance() || len(v.t.Replies) == 0 && v.t.Next == *v.s
+		}
+		return !v.pendingInstance() || v.refused(c.CodeUnknownServerError)
 	}},
 	{"the join timer spares static members", c.StaticRetained, func(v *view) bool {
 		for i := range v.s.Slots {
@@ -61,6 +63,11 @@ var instanceProperties = []property{
 	{"only the JoinGroup of an instance gives its member another id", c.StaticReplaced, func(v *view) bool {
 		return v.t.Rekeyed < 0 || v.t.Rekeyed == v.instanceReplaced()
 	}},
+}
+
+// pendingInstance says whether a JoinGroup names an id that was handed out and an instance.
+func (v *view) pendingInstance() bool {
+	return v.e.Kind == c.JoinGroup && v.joins() && v.isPending() && v.e.Instance.Kind != c.NoInstance
 }
 
 // checked says whether the request comes as far as the check of its ids.
@@ -133,6 +140,9 @@ var replacedProperties = []property{
 			return true
 		}
 		d, ok := v.effect(c.SessionTimer, v.t.Rekeyed)
+		if v.replacedAfter().New && !v.profile.HeartbeatShortensNew { // its session does not count yet
+			return ok && d == c.NewMemberTimeout
+		}
 		return ok && (d == c.FormerSession) == v.profile.ReplacedFormerSession
 	}},
 	{"a replaced new member is new only as the profile says", c.StaticReplacedNew, func(v *view) bool {

@@ -128,7 +128,7 @@ func (v *view) isMember() bool { return v.slot() != nil && v.slot().Kind == c.Me
 // instanceError is what a request is refused with for its instance id.
 func (v *view) instanceError() int16 {
 	switch {
-	case v.e.Instance.Kind == c.UnknownInstance && !v.profile.UnmappedInstancePasses:
+	case v.e.Instance.Kind == c.UnknownInstance && !v.passesUnmapped():
 		return c.CodeUnknownMemberID
 	case v.e.Instance.Kind == c.KnownInstance && v.e.Ref != c.Ref{Kind: c.KnownID, Slot: v.e.Instance.Slot}:
 		return c.CodeFencedInstanceID
@@ -292,4 +292,9 @@ func (v *view) votes(next *c.State, name uint8) (n int) {
 		}
 	}
 	return n
+}
+
+// passesUnmapped says whether an instance id that the group does not know is passed over. JoinGroup never does so.
+func (v *view) passesUnmapped() bool {
+	return v.profile.UnmappedInstancePasses && v.e.Kind != c.JoinGroup
 }

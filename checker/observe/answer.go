@@ -2,6 +2,7 @@ package observe
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -170,6 +171,8 @@ func (w *World) describeAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	g.Group, g.State, g.ProtocolType = n.group, stateName(n.state.Phase), t.types[n.state.Type]
 	if asked := c.request.Message.(*kmsg.DescribeGroupsRequest); c.request.Version >= 3 && asked.IncludeAuthorizedOperations {
 		g.AuthorizedOperations = w.operations()
+	} else if w.config.Profile.DescribesNoOperations {
+		g.AuthorizedOperations = 0
 	}
 	switch n.state.Phase {
 	case classic.Absent:
@@ -222,7 +225,11 @@ func (w *World) listAnswer(n *Branch, c *call, code int16) kmsg.Response {
 		if w.java() { // list.filters: blanks around a state's name do not matter there
 			states = trimmed(states)
 		}
-		listed = listed && passes(states, stateName(n.state.Phase))
+		if name := stateName(n.state.Phase); w.config.Profile.ListStatesExact {
+			listed = listed && (len(states) == 0 || slices.Contains(states, name))
+		} else {
+			listed = listed && passes(states, name)
+		}
 	}
 	if c.request.Version >= 5 {
 		listed = listed && passes(asked.TypesFilter, "classic")

@@ -81,5 +81,12 @@ func (w *World) offsetDeleteAnswer(c *call, r *classic.Reply) kmsg.Response {
 		}
 		m.Topics[at].Partitions = append(m.Topics[at].Partitions, one)
 	}
+	if w.config.Profile.Defects.Has(classic.DefectOffsetDeleteRepeats) {
+		for _, t := range slices.Clone(m.Topics) {
+			for range len(t.Partitions) - 1 {
+				m.Topics = append(m.Topics, t)
+			}
+		}
+	}
 	return m
 }

@@ -110,7 +110,7 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 	}
 	now := scene{former: b, during: n.holders}
 	for _, s := range t.Superseded {
-		if s.Kind == classic.Caller { // only broken rules give up the request itself
+		if s.Kind == classic.Caller { // given up itself: by broken rules, and by Kafka 2.4 (static.pending)
 			continue
 		}
 		if p := n.close(s, broken); p.open {
@@ -170,6 +170,9 @@ func (w *World) settleOffsets(n, b *Branch, c *call, t *classic.Transition, at W
 		n.ledger = ledger{}
 	case classic.PendOffsets:
 		n.ledger = b.pend(c.producer, c.put)
+		if w.config.Profile.Defects.Has(classic.DefectTxnMetadataErases) {
+			n.ledger = n.erase(c.producer, c.entries)
+		}
 	case classic.CommitPending:
 		n.ledger = b.end(c.producer, true)
 	case classic.DropPending:
@@ -180,7 +183,14 @@ func (w *World) settleOffsets(n, b *Branch, c *call, t *classic.Transition, at W
 		n.load()
 	}
 	if n.state.Phase == classic.Absent {
+		pending := n.pending
 		n.generation, n.ledger, n.assigns, n.emptySince = 0, ledger{}, nil, Window{}
+		if w.config.Profile.Defects.Has(classic.DefectCleanupPending) && c.event.Kind != classic.DeleteGroups { // they outlive their group
+			n.pending = pending
+			if c.event.Kind == classic.TxnMarker {
+				n.ledger = n.end(c.producer, false)
+			}
+		}
 	}
 	n.delay.settle(&n.state)
 }

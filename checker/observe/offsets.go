@@ -106,6 +106,14 @@ func (l ledger) pend(producer int64, put []offset) ledger {
 	return l
 }
 
+// erase takes away what a producer has pending for partitions that are refused for their metadata.
+func (l ledger) erase(producer int64, refused []entry) ledger {
+	l.pending = slices.DeleteFunc(slices.Clone(l.pending), func(p pending) bool {
+		return p.producer == producer && slices.ContainsFunc(refused, func(e entry) bool { return e.size && e.topic == p.topic && e.at == p.partition })
+	})
+	return l
+}
+
 // end ends a producer's transaction: each of its offsets is committed where it comes later in the log than the one that is.
 func (l ledger) end(producer int64, commit bool) ledger {
 	var put []offset

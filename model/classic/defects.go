@@ -22,6 +22,15 @@ const (
 	DefectDeletedLog
 	DefectCommitErased
 	DefectDeletedLoading
+	DefectCommitEmptyNamed
+	DefectTxnEmptyNamed
+	DefectTxnMetadataErases
+	DefectTxnNoMember
+	DefectTxnNoGeneration
+	DefectReplacedVote
+	DefectRefusedInstance
+	DefectRefusedPending
+	DefectOffsetDeleteRepeats
 
 	defectCount
 )
@@ -85,8 +94,8 @@ var defects = [defectCount]Defect{
 		What: "an Empty group with nothing but pending transactional offsets is removed by the cleanup",
 	},
 	DefectPendingMaxSize: {
-		Rule: MaxSizeRefuses, in: before(2, 6, 0), Issue: "KAFKA-9885",
-		What: "pending ids join beyond group.max.size, and a lowered limit evicts others than the last to rejoin",
+		Rule: MaxSizeRefuses, in: before(2, 6, 0), Issue: "KAFKA-9885", Modelled: true,
+		What: "pending ids join beyond group.max.size, members that have not come back count while the group rebalances, strangers are not counted",
 	},
 	DefectNewMemberOld: {
 		Rule: JoinNewMemberTimeout, in: before(2, 4, 1), Issue: "KAFKA-9232",
@@ -131,6 +140,42 @@ var defects = [defectCount]Defect{
 	DefectDeletedLoading: {
 		Rule: TopicDeleted, in: everyone,
 		What: "the offsets of a topic that is deleted while the group's coordinator loads stay",
+	},
+	DefectCommitEmptyNamed: {
+		Rule: CommitEmptyGroup, in: spans{{since: release{3, 0, 0}, until: release{3, 3, 0}}}, Issue: "KAFKA-14201", Modelled: true,
+		What: "OffsetCommit without generation to an Empty group is refused where it names a member or an instance",
+	},
+	DefectTxnEmptyNamed: {
+		Rule: TxnEmptyGroup, in: spans{{since: release{2, 5, 0}, until: release{3, 3, 0}}}, Issue: "KAFKA-14201", Modelled: true,
+		What: "TxnOffsetCommit without generation to an Empty group is refused where it names a member",
+	},
+	DefectTxnMetadataErases: {
+		Rule: TxnCommits, in: before(3, 7, 1), Issue: "KAFKA-16371",
+		What: "a TxnOffsetCommit that is refused for its metadata takes away what the transaction had committed for the partition before",
+	},
+	DefectTxnNoMember: {
+		Rule: TxnUnknownMember, in: spans{{since: release{2, 5, 0}, until: release{3, 0, 0}}}, Issue: "apache/kafka#9958", Modelled: true,
+		What: "TxnOffsetCommit that names a generation and no member is accepted",
+	},
+	DefectTxnNoGeneration: {
+		Rule: TxnIllegalGeneration, in: spans{{since: release{2, 5, 0}, until: release{3, 0, 0}}}, Issue: "apache/kafka#9958", Modelled: true,
+		What: "TxnOffsetCommit that names a member and no generation is accepted",
+	},
+	DefectReplacedVote: {
+		Rule: StaticReplacedVote, in: before(2, 6, 1), Issue: "KAFKA-10284", Modelled: true,
+		What: "a static member that is replaced in a Stable group never starts a rebalance, so that it may be in one whose protocol it does not know",
+	},
+	DefectRefusedInstance: {
+		Rule: MaxSizeRefuses, in: before(2, 8, 0), Issue: "KAFKA-9885", Modelled: true,
+		What: "a static member that restarts and is refused by a full group takes its instance id away from its former id",
+	},
+	DefectRefusedPending: {
+		Rule: MaxSizeForgets, in: spans{{since: release{2, 6, 0}, until: release{3, 0, 0}}}, Issue: "apache/kafka#9958", Modelled: true,
+		What: "an id handed out that is refused by a full group stays pending, so that the others wait for it, and joins when there is room",
+	},
+	DefectOffsetDeleteRepeats: {
+		Rule: OffsetDeleteEmpty, in: before(2, 6, 0), Issue: "apache/kafka#8485",
+		What: "OffsetDelete answers a topic once for each partition that was named of it",
 	},
 }
 

@@ -86,6 +86,10 @@ func (m *Model) joinExisting(e *Event) {
 	case e.Ref.Kind == KnownID && m.t.Next.Slots[e.Ref.Slot].Kind == Pending:
 		// static.pending
 		if e.Instance.Kind != NoInstance && m.holds(StaticPending) {
+			if m.profile.PendingInstanceSilent {
+				m.t.Superseded = append(m.t.Superseded, Address{Kind: Caller})
+				return
+			}
 			m.refuseJoin(CodeUnknownServerError, EchoNone, -1)
 			return
 		}
@@ -97,6 +101,10 @@ func (m *Model) joinExisting(e *Event) {
 		m.add(e.Ref.Slot, e)
 		m.joined()
 	default:
+		if m.profile.UnmappedInstancePasses && m.mapped(e.Instance) == UnknownInstance {
+			m.refuseJoin(CodeUnknownMemberID, EchoRequest, -1) // static.unmapped: JoinGroup never passed one over
+			return
+		}
 		slot, code := m.member(e.Ref, e.Instance, JoinUnknownMember) // join.member.unknown
 		switch {
 		case slot >= 0:

@@ -58,6 +58,9 @@ func (m *Model) full(e *Event) bool {
 		slot := &m.t.Next.Slots[e.Ref.Slot]
 		known, joined = slot.Kind == Member, slot.Joining
 	}
+	if m.profile.Defects.Has(DefectPendingMaxSize) && m.holds(MaxSizeRefuses) { // max-size.refuses, in all phases
+		return e.Ref.Kind == NoID && m.members() >= m.maxSize || known && !joined && m.members() > m.maxSize
+	}
 	switch m.t.Next.Phase {
 	case PreparingRebalance:
 		// max-size.preparing
@@ -74,10 +77,14 @@ func (m *Model) refuseFull(e *Event) {
 	m.refuseJoin(CodeGroupMaxSizeReached, EchoNone, -1)
 	if e.Ref.Kind == KnownID {
 		// max-size.forgets
-		if m.holds(MaxSizeForgets) {
+		stays := m.t.Next.Slots[e.Ref.Slot].Kind == Pending && m.profile.Defects.Has(DefectRefusedPending)
+		if m.holds(MaxSizeForgets) && !stays {
 			m.remove(e.Ref.Slot)
 			m.elect()
 		}
+	}
+	if e.Instance.Kind == KnownInstance && m.profile.Defects.Has(DefectRefusedInstance) { // max-size.first
+		m.t.Next.Slots[e.Instance.Slot].Static = false
 	}
 	if m.t.Next.Phase == PreparingRebalance {
 		// max-size.reevaluates

@@ -7,7 +7,8 @@ func (m *Model) offsetCommit(e *Event) {
 		m.commitAbsent(e)
 		return
 	case e.Gen == NoGen && g.Phase == Empty:
-		m.storeIf(m.holds(CommitEmptyGroup), e) // commit.empty.accepted
+		// commit.empty.accepted
+		m.storeIf(m.holds(CommitEmptyGroup) && (e.anonymous() || !m.profile.Defects.Has(DefectCommitEmptyNamed)), e)
 		return
 	case e.anonymous():
 		m.storeIf(!m.holds(CommitAnonymousRefused), e) // commit.anonymous.refused

@@ -27,7 +27,7 @@ type Profile struct {
 	// answered with the error, and the deletion or the creation of the group is undone. Otherwise the answer is NONE, by memory.
 	WritesReported bool
 
-	// UnmappedInstancePasses: an instance id that the group does not know is passed over.
+	// UnmappedInstancePasses: an instance id that the group does not know is passed over, but by JoinGroup.
 	UnmappedInstancePasses bool
 	// ReplacedKeepsNew: a static member that is replaced in its first JoinGroup is still new.
 	ReplacedKeepsNew bool
@@ -39,6 +39,8 @@ type Profile struct {
 	ReplacedKeepsTimeouts bool
 	// FailedReplacementKeepsList: the list of a replacement that could not be written stays.
 	FailedReplacementKeepsList bool
+	// PendingInstanceSilent: a pending id's JoinGroup with an instance id is never answered.
+	PendingInstanceSilent bool
 
 	// LeavesOneByOne: the group reacts to each entry of a LeaveGroup.
 	LeavesOneByOne bool
@@ -71,6 +73,11 @@ type Profile struct {
 	DuplicatesTwice bool
 	// PlainUnstable: a plain commit that is being written makes its offset unstable. The driver's.
 	PlainUnstable bool
+
+	// DescribesNoOperations: DescribeGroups that was not asked for operations says that there are none. The driver's.
+	DescribesNoOperations bool
+	// ListStatesExact: ListGroups compares the states of its filter with the case of their letters. The driver's.
+	ListStatesExact bool
 
 	// LoadingSync27: SyncGroup while loading is REBALANCE_IN_PROGRESS.
 	LoadingSync27 bool

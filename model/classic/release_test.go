@@ -6,6 +6,8 @@ import (
 )
 
 func TestProfiles(t *testing.T) {
+	exact := Scala
+	exact.ListStatesExact = true
 	for name, want := range map[string]struct {
 		profile Profile
 		defects []DefectID
@@ -13,7 +15,7 @@ func TestProfiles(t *testing.T) {
 		"4.4": {Java, nil}, "4.3.1": {Java, nil}, "4.1.2": {Java, []DefectID{DefectCommitErased}},
 		"4.0.0": {Java, []DefectID{DefectCleanupPending, DefectFetchOldErrors, DefectDeletedLog, DefectCommitErased}},
 		"3.9":   {Scala, nil}, "3.9.0": {Scala, []DefectID{DefectTxnCompletion}},
-		"3.6":        {Scala, []DefectID{DefectTxnUnverified, DefectMetadataUnstable, DefectTxnCompletion}},
+		"3.6":        {exact, []DefectID{DefectTxnUnverified, DefectMetadataUnstable, DefectTxnCompletion, DefectTxnMetadataErases}},
 		"3.9.1+java": {Java, []DefectID{DefectCleanupPending, DefectFetchOldErrors, DefectDeletedLog, DefectCommitErased}},
 	} {
 		got, err := ProfileFor(name)

@@ -20,6 +20,9 @@ func (m *Model) replace(slot int8, e *Event) {
 	if member.New {
 		// static.replaced.new
 		member.New = m.holds(StaticReplacedNew) == m.profile.ReplacedKeepsNew
+		if member.New && !m.profile.HeartbeatShortensNew {
+			m.arm(slot, NewMemberTimeout)
+		}
 	}
 	member.List, member.Joining = e.List, true
 	m.caller = Address{Kind: ParkedJoin, Slot: slot}
@@ -67,7 +70,7 @@ func (m *Model) replaceStable(slot int8, former *Slot, e *Event) {
 	g := &m.t.Next
 	member := &g.Slots[slot]
 	// static.replaced.vote
-	if m.vote() != g.Protocol && m.holds(StaticReplacedVote) {
+	if m.vote() != g.Protocol && m.holds(StaticReplacedVote) && !m.profile.Defects.Has(DefectReplacedVote) {
 		m.prepareRebalance()
 		return
 	}

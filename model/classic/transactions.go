@@ -15,10 +15,11 @@ func (m *Model) txnOffsetCommit(e *Event) {
 		m.storeIf(m.holds(TxnAnonymous), e) // txn-commit.anonymous.accepted
 		return
 	case e.Gen == NoGen && g.Phase == Empty:
-		m.storeIf(m.holds(TxnEmptyGroup), e) // txn-commit.empty.accepted
+		// txn-commit.empty.accepted
+		m.storeIf(m.holds(TxnEmptyGroup) && (e.anonymous() || !m.profile.Defects.Has(DefectTxnEmptyNamed)), e)
 		return
 	}
-	slot, ok := m.committer(e, TxnUnknownMember, TxnIllegalGeneration) // txn-commit.member.unknown, txn-commit.generation.illegal
+	slot, ok := m.txnCommitter(e)
 	if !ok {
 		return
 	}
@@ -32,6 +33,28 @@ func (m *Model) txnOffsetCommit(e *Event) {
 	if !m.holds(TxnKeepsTimer) {
 		m.renew(slot)
 	}
+}
+
+// txnCommitter is the member that a transactional commit is of, as committer says it, in the releases that look at half of it only.
+func (m *Model) txnCommitter(e *Event) (slot int8, ok bool) {
+	defects := m.profile.Defects
+	switch {
+	case e.Ref.Kind == NoID && e.Instance.Kind == NoInstance && defects.Has(DefectTxnNoMember): // txn-commit.member.unknown
+		if m.fenced(e.Gen, TxnIllegalGeneration) {
+			m.answer(CodeIllegalGeneration)
+		} else {
+			m.store(e)
+		}
+	case e.Gen == NoGen && defects.Has(DefectTxnNoGeneration): // txn-commit.generation.illegal
+		if slot, code := m.member(e.Ref, e.Instance, TxnUnknownMember); slot < 0 && code != CodeNone {
+			m.answer(code)
+		} else {
+			m.store(e)
+		}
+	default:
+		return m.committer(e, TxnUnknownMember, TxnIllegalGeneration) // txn-commit.member.unknown, txn-commit.generation.illegal
+	}
+	return -1, false
 }
 
 func (m *Model) txnCommitAbsent(e *Event) {
