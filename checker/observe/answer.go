@@ -260,18 +260,17 @@ func trimmed(filter []string) []string {
 	return all
 }
 
-// What anybody may do with a group where nobody is kept from anything: a bit for each operation. Java adds the operations on a group's
-// configuration.
+// What anybody may do with a group where nobody is kept from anything: a bit for each operation.
 const (
-	scalaOperations = 1<<3 | 1<<6 | 1<<8
-	javaOperations  = scalaOperations | 1<<10 | 1<<11
+	groupOperations  = 1<<3 | 1<<6 | 1<<8
+	configOperations = 1<<10 | 1<<11
 )
 
 func (w *World) operations() int32 {
-	if w.java() {
-		return javaOperations
+	if w.config.Profile.ConfigOperations {
+		return groupOperations | configOperations
 	}
-	return scalaOperations
+	return groupOperations
 }
 
 func passes(filter []string, name string) bool {

@@ -76,6 +76,8 @@ type Profile struct {
 
 	// DescribesNoOperations: DescribeGroups that was not asked for operations says that there are none. The driver's.
 	DescribesNoOperations bool
+	// ConfigOperations: DescribeGroups counts what a client may do with a group's configuration. The driver's.
+	ConfigOperations bool
 	// ListStatesExact: ListGroups compares the states of its filter with the case of their letters. The driver's.
 	ListStatesExact bool
 

@@ -59,9 +59,10 @@ func ProfileFor(name string) (Profile, error) {
 	if r[0] != 3 || r[1] != 9 {
 		return Profile{}, fmt.Errorf("the Java coordinator is described for Kafka 3.9 and, as the default, from 4.0 on; not for %s", name)
 	}
-	// Apart from its defects, which go by release, that coordinator is the one of 4.0.
+	// Apart from its defects, which go by release, that coordinator is the one of 4.0; the operations are not its own.
 	p := profileOf(release{4, 0, 0}, r.String()+javaSuffix)
 	p.Defects = defectsOf(r, true)
+	p.ConfigOperations = false
 	return p, nil
 }
 

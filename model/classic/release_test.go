@@ -6,8 +6,8 @@ import (
 )
 
 func TestProfiles(t *testing.T) {
-	exact := Scala
-	exact.ListStatesExact = true
+	exact, switched := Scala, Java
+	exact.ListStatesExact, switched.ConfigOperations = true, false
 	for name, want := range map[string]struct {
 		profile Profile
 		defects []DefectID
@@ -16,7 +16,7 @@ func TestProfiles(t *testing.T) {
 		"4.0.0": {Java, []DefectID{DefectCleanupPending, DefectFetchOldErrors, DefectDeletedLog, DefectCommitErased}},
 		"3.9":   {Scala, nil}, "3.9.0": {Scala, []DefectID{DefectTxnCompletion}},
 		"3.6":        {exact, []DefectID{DefectTxnUnverified, DefectMetadataUnstable, DefectTxnCompletion, DefectTxnMetadataErases}},
-		"3.9.1+java": {Java, []DefectID{DefectCleanupPending, DefectFetchOldErrors, DefectDeletedLog, DefectCommitErased}},
+		"3.9.1+java": {switched, []DefectID{DefectCleanupPending, DefectFetchOldErrors, DefectDeletedLog, DefectCommitErased}},
 	} {
 		got, err := ProfileFor(name)
 		if err != nil {

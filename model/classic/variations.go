@@ -55,6 +55,7 @@ var variations = []Variation{
 	{Name: "DuplicatesTwice", Rule: CommitDuplicates, Driver: true, in: javaOnly, field: func(p *Profile) *bool { return &p.DuplicatesTwice }},
 	{Name: "PlainUnstable", Rule: FetchUnstablePlain, Driver: true, in: scalaOnly, field: func(p *Profile) *bool { return &p.PlainUnstable }},
 	{Name: "DescribesNoOperations", Rule: DescribeState, Driver: true, in: before(2, 5, 0), field: func(p *Profile) *bool { return &p.DescribesNoOperations }},
+	{Name: "ConfigOperations", Rule: DescribeState, Driver: true, in: javaOnly, field: func(p *Profile) *bool { return &p.ConfigOperations }},
 	{Name: "ListStatesExact", Rule: ListFilters, Driver: true, in: before(3, 8, 0), field: func(p *Profile) *bool { return &p.ListStatesExact }},
 	{Name: "LoadingSync27", Rule: LoadingSync, in: scalaOnly, field: func(p *Profile) *bool { return &p.LoadingSync27 }},
 	{Name: "LoadingListsPartly", Rule: LoadingList, Driver: true, in: scalaOnly, field: func(p *Profile) *bool { return &p.LoadingListsPartly }},
