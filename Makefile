@@ -23,7 +23,7 @@ test-kafka: ## Every scenario on real Kafka: $(KAFKA)
 	@GO="$(GO)" tools/test-kafka.sh $(KAFKA)
 	MUSTER_REQUIRE_KAFKA=1 $(GO) test -count=1 -timeout 10m -v -run '^TestKafka' ./internal/doctor
 
-atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at a time, and docs/atlas.md from it (about 5 min)
+atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at a time, and docs/atlas.md from it (about 25 min)
 	$(GO) run ./cmd/muster atlas --out docs/atlas.md
 
 lint: ## gofumpt, go vet and staticcheck, pinned in tools/go.mod

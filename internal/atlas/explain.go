@@ -33,7 +33,7 @@ type Explanation struct {
 	Rule     string
 	Kind     Kind
 	Point    string // the variation point of classic.Profile, for kind variation, if the model has one
-	Issue    string // KAFKA-1234, KIP-345, or "none" with the reason in the prose
+	Issue    string // KAFKA-1234, KIP-345, apache/kafka#123, or "none: " and what is known
 	At       []Place
 	API      string // for kind version: "JoinGroup"
 	Version  int16

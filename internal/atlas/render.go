@@ -29,10 +29,13 @@ Where the classic group protocol behaves otherwise than in Kafka 4.3.1, as seen 
 this page. The texts that a release gives are in the scenarios (blocks with a condition), the reasons in [explanations.txt](../internal/atlas/explanations.txt).
 
 %d scenarios on %d releases: %s. "3.9.2+java" is 3.9.2 with the Java coordinator switched on; releases up to 3.2 ran with ZooKeeper.
-%d more scenarios are not drawn yet ([undrawn.txt](../internal/atlas/undrawn.txt)): they are known on 3.9.2, 4.0.2, 4.3.1 and 4.4.0 alone.
-
-`, len(p.Scenarios), len(p.Releases), strings.Join(p.Releases, ", "), len(Undrawn()))
+`, len(p.Scenarios), len(p.Releases), strings.Join(p.Releases, ", "))
+	if n := len(Undrawn()); n > 0 {
+		fmt.Fprintf(&b, "%d more scenarios are not drawn yet ([undrawn.txt](../internal/atlas/undrawn.txt)).\n", n)
+	}
+	b.WriteString("\n")
 	p.changes(&b)
+	p.when(&b)
 	p.table(&b)
 	p.versions(&b)
 	p.kfake(&b)
@@ -188,8 +191,14 @@ func entries(b *strings.Builder, known *conformance.Register) {
 func code(s string) string { return "`" + s + "`" }
 
 func issue(s string) string {
-	if strings.HasPrefix(s, "KAFKA-") && !strings.Contains(s, " ") {
+	pull, isPull := strings.CutPrefix(s, "apache/kafka#")
+	switch {
+	case strings.Contains(s, " "):
+		return s
+	case strings.HasPrefix(s, "KAFKA-"):
 		return fmt.Sprintf("[%s](https://issues.apache.org/jira/browse/%s)", s, s)
+	case isPull:
+		return fmt.Sprintf("[%s](https://github.com/apache/kafka/pull/%s)", s, pull)
 	}
 	return s
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/muster-kafka/muster/conformance"
 )
 
-// undrawnText names the scenarios that have not been run on the old releases yet, a line each. The page counts them; whoever takes one off
-// runs make atlas and explains what differs.
+// undrawnText names the scenarios that have not been run on the old releases yet, a line each: new ones may wait there, so that they can be
+// added before anybody has explained what differs. The page counts them; whoever takes one off runs make atlas and explains it.
 //
 //go:embed undrawn.txt
 var undrawnText string
