@@ -42,9 +42,6 @@ func (r *run) cleanUp() []string {
 		if names = r.deleteAll(names); len(names) == 0 {
 			return nil
 		}
-		if r.caps.Virtual {
-			return names
-		}
 		if r.clock.Sleep(ctx, max(100*time.Millisecond, r.caps.Settle)) != nil {
 			break
 		}

@@ -10,13 +10,20 @@ import (
 )
 
 // TestInProcess runs every scenario on what needs no Java: the specification as each of several releases, and the reference
-// coordinator in virtual time and over TCP.
+// coordinator in virtual time and over TCP; there only with the default broker settings, since other scenarios wait for minutes.
 func TestInProcess(t *testing.T) {
 	for _, name := range []string{"model", "model:4.0.2", "model:3.9.2", "model:reference", "impl", "impl+tcp"} {
 		t.Run(name, func(t *testing.T) {
-			tg := opened(t, name)
 			began := time.Now()
-			conformance.RunSuite(t, tg, conformance.Suite{OutDir: t.TempDir(), Exact: true})
+			for _, set := range conformance.ByProfile(scenarios(t)) {
+				if name == "impl+tcp" && set.Profile != conformance.DefaultProfile {
+					continue
+				}
+				t.Run(set.Profile, func(t *testing.T) {
+					tg := opened(t, name+"/"+set.Profile)
+					conformance.RunSuite(t, tg, conformance.Suite{Scenarios: set.Scenarios, OutDir: t.TempDir(), Exact: true})
+				})
+			}
 			t.Logf("%s: %s", name, time.Since(began).Round(time.Millisecond))
 		})
 	}

@@ -172,13 +172,10 @@ func (f *former) syncAll(members []*actor, leader *actor, assignments *script.Co
 // answered waits for an answer that leads on: NONE or MEMBER_ID_REQUIRED.
 func (f *former) answered(req *request) error {
 	r := f.r
-	switch {
-	case !r.caps.Virtual:
+	if !r.caps.Virtual {
 		r.await(req, r.patience+2*r.caps.InitialDelay)
-	case r.caps.InitialDelay > 0 && !req.call.Ended(): // nobody else joins, so that the delay is not extended
-		if err := r.clock.Sleep(r.ctx, r.caps.InitialDelay); err != nil {
-			return err
-		}
+	} else if err := r.passDelay(req); err != nil {
+		return err
 	}
 	r.absorb()
 	text := r.render(&line{req: req})
@@ -195,6 +192,19 @@ func (f *former) answered(req *request) error {
 		}
 	}
 	return &refusal{r.names.actor(req.actor.name), req.verb, text}
+}
+
+// passDelay lets the initial delay of a virtual target pass, twice if it is extended, where an answer waits for its end.
+func (r *run) passDelay(req *request) error {
+	for range 2 {
+		if r.caps.InitialDelay == 0 || req.call.Ended() {
+			return nil
+		}
+		if err := r.sleepUntil(r.clock.Now().Add(r.caps.InitialDelay)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *former) text() string {

@@ -41,7 +41,7 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		return unavailable(err)
 	}
 	work := &scenarioJudge{target: opened, name: o.name, slow: s.slow, called: s.called, scenarios: scenarios, register: register, parallel: opened.parallel()}
-	if spec.kind == kafkaTarget {
+	if spec.profiled() {
 		work.profile = spec.profiles(o, s.progress, s.seed)
 	}
 	s.progress.say("%s on %s, %v or so", counted(len(scenarios), "scenario"), opened.Name(), work.estimate(opened.Capabilities()).Round(time.Second))

@@ -57,7 +57,7 @@ type targetSpec struct {
 	kind    targetKind
 	name    string
 	release string // of kafka:VERSION
-	profile string // broker profile of kafka:VERSION; empty is the default one
+	profile string // broker profile, where the kind has them (profiled); empty is the default one
 }
 
 const targetNames = "impl, impl+tcp, model, kfake, rdkafka-mock, kafka:VERSION or HOST:PORT"
@@ -177,6 +177,12 @@ func (s targetSpec) open(ctx context.Context, o openOptions, p *progress, seed u
 	return &opened{t, t}, nil
 }
 
+// profiled reports whether the target can be opened with the settings of a broker profile: where Muster starts it, and time is virtual or
+// the broker a real one.
+func (s targetSpec) profiled() bool {
+	return s.kind == implTarget || s.kind == modelTarget || s.kind == kafkaTarget
+}
+
 // profiles returns what opens the target with the settings of a broker profile.
 func (s targetSpec) profiles(o openOptions, p *progress, seed uint64) func(context.Context, string) (*opened, error) {
 	return func(ctx context.Context, profile string) (*opened, error) {
@@ -189,7 +195,12 @@ func (s targetSpec) openTarget(ctx context.Context, o openOptions, release strin
 	say := func(line string) { p.say("%s", line) }
 	switch s.kind {
 	case implTarget:
-		return embedded.New(embedded.Options{Seed: seed})
+		o, err := embedded.Profile(s.profile)
+		if err != nil {
+			return nil, err
+		}
+		o.Seed = seed
+		return embedded.New(o)
 	case implTCPTarget:
 		return embedded.NewTCP(ctx, embedded.Options{Seed: seed})
 	case modelTarget:
@@ -197,7 +208,7 @@ func (s targetSpec) openTarget(ctx context.Context, o openOptions, release strin
 		if release != "" {
 			name = "model:" + release
 		}
-		t, err := model.New(model.Options{Name: name}, nil)
+		t, err := model.New(model.Options{Name: name, Profile: s.profile}, nil)
 		if err != nil {
 			return nil, usage("%v", err)
 		}
