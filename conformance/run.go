@@ -77,6 +77,7 @@ type request struct {
 	absorb func(kmsg.Response) // what the actor remembers of the answer
 	taken  bool                // absorbed
 	hidden bool                // has no line: the runner's own, or a part of form
+	former bool                // the actor has repeated it meanwhile
 	line   *line               // its line, while its own block runs
 }
 
@@ -229,6 +230,9 @@ func (r *run) transmit(req *request, msg kmsg.Request, asked int16) error {
 		r.marked, r.marking = r.activity, false
 	}
 	r.sent = true
+	for _, o := range r.open {
+		o.former = o.former || o.verb == req.verb && o.actor == req.actor && o.actor != nil
+	}
 	req.call = c.Send(msg, version)
 	c.last = req.call
 	r.open = append(r.open, req)
@@ -273,10 +277,18 @@ func (r *run) label(l *line) string {
 	}
 	if l.command == late {
 		if l.req.actor != nil {
-			who += "(" + l.req.verb + ")"
+			who += "(" + l.req.verb + formerMark(l.req) + ")"
 		}
 	}
 	return who
+}
+
+// formerMark tells the answer to a request that was repeated meanwhile from that to its repetition.
+func formerMark(req *request) string {
+	if req.former {
+		return "'1"
+	}
+	return ""
 }
 
 func (r *run) render(l *line) string {

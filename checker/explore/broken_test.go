@@ -105,12 +105,6 @@ var unbroken = map[string]func() *view{
 		v.t.Next.Slots[0].Timed = false
 		return v
 	},
-	"the join timer starts with the rebalance and nothing prolongs it": func() *view {
-		v := stableView(classic.Event{Kind: classic.JoinGroup})
-		v.s.Phase = classic.PreparingRebalance
-		v.t.Timers = []classic.TimerEffect{{Timer: classic.GroupJoinTimer, For: classic.MaxRebalance}}
-		return v
-	},
 	"a leader that rejoins stays leader": func() *view {
 		v := stableView(classic.Event{Kind: classic.JoinTimer})
 		v.s.Phase, v.t.Next.Phase, v.s.Slots[0].Joining = classic.PreparingRebalance, classic.CompletingRebalance, true

@@ -115,7 +115,7 @@ func (w *World) enter(c *call, o offset, id [16]byte, code int16) {
 	case code != 0:
 	case !w.exists(o.key()): // commit.topic.unknown
 		e.code = errUnknownTopic
-	case utf16Length(o.metadata) > w.config.MaxMetadata: // commit.metadata.too-large
+	case utf16Length(o.metadata) > w.config.MaxMetadata && !w.breaks(classic.CommitMetadataTooLarge): // commit.metadata.too-large
 		e.code, e.size = errMetadataTooLarge, true
 	default:
 		c.put = append(c.put, o)

@@ -3,6 +3,7 @@ package observe
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -165,6 +166,9 @@ type stepper struct {
 	model   *classic.Model
 	symbols *symbols
 }
+
+// breaks says whether a rule that is decided here is to be broken on purpose.
+func (w *World) breaks(rule classic.RuleID) bool { return slices.Contains(w.config.Broken, rule) }
 
 // step asks the model.
 func (w *World) step(s *classic.State, e *classic.Event, yield func(*classic.Transition) bool) {

@@ -235,6 +235,10 @@ func (m *Model) rejoin(slot int8, e *Event) {
 	}
 	if !changed {
 		m.succeedJoin(Address{Kind: Caller}, slot)
+		// join.repeat.keeps-timer
+		if !m.holds(JoinRepeatKeepsTimer) {
+			m.arm(slot, SessionOfSlot)
+		}
 		return
 	}
 	m.update(slot, e)

@@ -17,7 +17,7 @@ func (m *Model) prepareRebalance() {
 		if m.holds(LeaveLastEmpties) {
 			m.completeJoin()
 		} else {
-			m.setJoinTimer(MaxRebalance)
+			m.setJoinTimer(NewMemberTimeout) // nobody's rebalance timeout is no time at all
 		}
 		return
 	}

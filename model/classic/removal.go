@@ -192,7 +192,7 @@ func (m *Model) Expiry(s *State) Expiry {
 		return SinceEmpty
 	case s.Type != m.lexicon.Consumer || !s.Subscribed.Known():
 		return NothingExpires
-	case s.Phase == Stable || m.profile.Defects.Has(DefectExpiryRebalancing):
+	case s.Phase == Stable || m.profile.Defects.Has(DefectExpiryRebalancing) || m.broken[ExpiryRebalancing]:
 		return UnsubscribedCommit
 	}
 	return NothingExpires

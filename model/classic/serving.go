@@ -141,7 +141,10 @@ func (m *Model) load(e *Event) {
 			m.arm(int8(i), SessionOfSlot)
 		}
 		// load.no-sync
-		g.Slots[i].OwesSync = !m.holds(LoadNoSync)
+		if !m.holds(LoadNoSync) {
+			g.Slots[i].OwesSync = true
+			m.setSyncTimer(MaxRebalance)
+		}
 	}
 	g.Subscribed = m.subscribed()
 	if m.maxSize > 0 && m.members() > m.maxSize {

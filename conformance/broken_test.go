@@ -1,0 +1,92 @@
+package conformance_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/targets/model"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// unseen are the rules whose breaking no scenario shows, and why.
+var unseen = map[classic.RuleID]string{
+	classic.SyncWriteFails:       writesFail,
+	classic.StaticWriteFails:     writesFail,
+	classic.StaticWriteFailsList: writesFail,
+	classic.LeaveWriteFails:      writesFail,
+	classic.CommitWriteFails:     writesFail,
+	classic.MaxSizeLoad:          "no scenario starts the coordinator again with other settings",
+	classic.TopicDeleted:         "no scenario deletes topics: they are shared",
+	classic.LoadingRefuses:       brief,
+	classic.LoadingHeartbeat:     brief,
+	classic.LoadingSync:          brief,
+	classic.NotCoordinator:       elsewhere,
+	classic.GateSession:          elsewhere,
+	classic.GateEcho:             elsewhere,
+	classic.UnloadJoin:           elsewhere,
+	classic.UnloadSync:           elsewhere,
+	classic.UnloadForgets:        elsewhere,
+}
+
+const (
+	writesFail = "no scenario makes the log refuse a write"
+	brief      = "a broker loads a small log too fast to be asked meanwhile"
+	elsewhere  = "a broker that is alone is the coordinator of every group"
+)
+
+// brokenOn are the coordinators that a rule is broken in, in this order: some rules decide only in the older one.
+var brokenOn = []string{"model", "model:3.9.2", "model:reference"}
+
+// TestBrokenRulesTurnScenariosRed breaks each rule in the specification and holds that the text of a scenario which names the rule is not
+// accepted any more: a rule whose breaking nobody sees would protect nobody.
+func TestBrokenRulesTurnScenariosRed(t *testing.T) {
+	all := scenarios(t)
+	seen := 0
+	for i := range classic.Rules() {
+		rule := classic.RuleID(i)
+		if ok, _ := classic.Breakable(rule); !ok {
+			continue
+		}
+		by := redWith(t, rule, all)
+		why, listed := unseen[rule]
+		switch {
+		case by == "" && !listed:
+			t.Errorf("%s is broken, and every scenario that names it passes", rule)
+		case by != "" && listed:
+			t.Errorf("%s is said to be seen by no scenario (%s), but turns %s red: take it off the list", rule, why, by)
+		case by != "":
+			seen++
+			t.Logf("%s: %s", rule, by)
+		}
+	}
+	t.Logf("%d rules turn a scenario red, %d do not: %v", seen, len(unseen), slices.Sorted(maps.Keys(unseen)))
+}
+
+// redWith is the first scenario about the rule that fails where the rule is broken; empty if none does.
+func redWith(t *testing.T, rule classic.RuleID, all []*conformance.Scenario) string {
+	t.Helper()
+	about := slices.DeleteFunc(slices.Clone(all), func(s *conformance.Scenario) bool { return !s.Cites(rule.String()) })
+	for _, name := range brokenOn {
+		for _, set := range conformance.ByProfile(about) {
+			tg, err := model.New(model.Options{Name: name, Profile: set.Profile, Broken: []classic.RuleID{rule}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rep, err := conformance.Suite{Scenarios: set.Scenarios, OutDir: t.TempDir()}.Run(t.Context(), tg, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rep.Results {
+				if r.Status == conformance.Fail {
+					return r.Scenario
+				}
+			}
+			if err := tg.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return ""
+}
