@@ -12,29 +12,8 @@ import (
 
 // unseen are the rules whose breaking no scenario shows, and why.
 var unseen = map[classic.RuleID]string{
-	classic.SyncWriteFails:       writesFail,
-	classic.StaticWriteFails:     writesFail,
-	classic.StaticWriteFailsList: writesFail,
-	classic.LeaveWriteFails:      writesFail,
-	classic.CommitWriteFails:     writesFail,
-	classic.MaxSizeLoad:          "no scenario starts the coordinator again with other settings",
-	classic.TopicDeleted:         "no scenario deletes topics: they are shared",
-	classic.LoadingRefuses:       brief,
-	classic.LoadingHeartbeat:     brief,
-	classic.LoadingSync:          brief,
-	classic.NotCoordinator:       elsewhere,
-	classic.GateSession:          elsewhere,
-	classic.GateEcho:             elsewhere,
-	classic.UnloadJoin:           elsewhere,
-	classic.UnloadSync:           elsewhere,
-	classic.UnloadForgets:        elsewhere,
+	classic.MaxSizeLoad: "no scenario starts the coordinator again with another limit",
 }
-
-const (
-	writesFail = "no scenario makes the log refuse a write"
-	brief      = "a broker loads a small log too fast to be asked meanwhile"
-	elsewhere  = "a broker that is alone is the coordinator of every group"
-)
 
 // brokenOn are the coordinators that a rule is broken in, in this order: some rules decide only in the older one.
 var brokenOn = []string{"model", "model:3.9.2", "model:reference"}

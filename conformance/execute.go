@@ -47,6 +47,9 @@ func (s *Scenario) attempt(ctx context.Context, tg target.Target, group string, 
 	if _, virtual := tg.(Chooser); virtual {
 		return nil, err // it forgets everything before the next attempt
 	}
+	if undone := r.mend(); undone != nil {
+		err = errors.Join(err, undone)
+	}
 	return r.cleanUp(), err
 }
 

@@ -60,35 +60,12 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-const (
-	noFailingWrite = "one broker alone does not fail to write: judged in process and on two brokers"
-	noOther        = "one broker alone coordinates every group: judged in process and on two brokers"
-	noLoading      = "a log as small as a scenario's is loaded before anybody can ask: judged in process"
-)
-
 // unwitnessed are the rules that no scenario shows, with the reason.
 var unwitnessed = map[string]string{
-	"sync.write.fails":        noFailingWrite,
-	"static.write.fails":      noFailingWrite,
-	"static.write.fails.list": noFailingWrite,
-	"leave.write.fails":       noFailingWrite,
-	"commit.write.fails":      noFailingWrite,
 	"fetch.unstable.plain":    "one broker alone writes at once: a commit under way is seen on two brokers only",
-	"not-coordinator.refuses": noOther,
-	"unload.join":             noOther,
-	"unload.sync":             noOther,
-	"unload.forgets":          noOther,
-	"load.epoch":              noOther,
-	"gate.session-first":      noOther,
-	"gate.echo":               noOther,
-	"fetch.error.old":         noOther,
-	"loading.refuses":         noLoading,
-	"loading.heartbeat":       noLoading,
-	"loading.sync":            noLoading,
-	"loading.list":            noLoading,
+	"load.epoch":              "one broker alone coordinates every group: judged in process and on two brokers",
 	"max-size.load":           "no profile changes a setting between two lives of a broker",
 	"commit.topic-id":         "scenarios name topics, and speak the versions that do",
-	"offsets.topic-deleted":   "scenarios share the run's topics, so none deletes one",
 	"join.protocol.duplicate": "such a group is stuck for good and cannot be removed from a broker afterwards",
 }
 

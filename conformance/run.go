@@ -42,6 +42,7 @@ type run struct {
 	activity time.Time  // last sending or answer of a scenario's request, on the target's clock
 	health   *health    // of the suite
 	acked    ledger
+	undo     []target.Fault // what ends the faults that have happened
 
 	// The block at work.
 	block    *script.Block

@@ -113,6 +113,9 @@ func (s *Scenario) check() error {
 			if c.Verb == "restart" && s.File.Profile != RestartProfile {
 				return &script.Error{File: s.File.Name, Line: c.Line, What: "only scenarios of the profile " + RestartProfile + " may restart the target"}
 			}
+			if c.Verb == "broker" && s.File.Profile != FaultsProfile {
+				return &script.Error{File: s.File.Name, Line: c.Line, What: "only scenarios of the profile " + FaultsProfile + " may make something happen to the broker"}
+			}
 			for _, w := range c.Words {
 				switch c.Verb {
 				case "join", "form", "roles", "txn-begin", "txn-commit", "txn-end":
@@ -245,6 +248,9 @@ func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
 		if !ok {
 			return "requires " + need
 		}
+	}
+	if f := s.unhappened(caps); f != "" {
+		return fmt.Sprintf("broker %s: cannot be made to happen to the target", f)
 	}
 	return s.unmet(caps)
 }

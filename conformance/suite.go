@@ -91,7 +91,7 @@ func (s Suite) run(ctx context.Context, tg target.Target, started func(int), don
 // parallel is how many scenarios run at a time.
 func (s Suite) parallel(caps target.Capabilities) int {
 	switch {
-	case caps.Virtual:
+	case caps.Virtual, caps.Profile == FaultsProfile:
 		return 1
 	case s.Parallel > 0:
 		return s.Parallel

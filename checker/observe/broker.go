@@ -71,6 +71,18 @@ func (m *Machine) Load(epoch int32) {
 	})
 }
 
+// LoseLog forgets all that has been written, as where the partition is deleted that it was written to. The groups have been given up.
+func (m *Machine) LoseLog() {
+	for _, g := range m.names() {
+		if b := *m.groups[g]; b.state.Phase == classic.Absent {
+			delete(m.groups, g)
+		} else { // only where a rule is broken
+			b.log = nil
+			m.groups[g] = &b
+		}
+	}
+}
+
 // Loaded ends that.
 func (m *Machine) Loaded() {
 	m.fails()

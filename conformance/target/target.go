@@ -80,6 +80,10 @@ type Capabilities struct {
 	// when the coordinator serves again. All connections are gone then. Nil where that cannot be done.
 	Restart func(context.Context) error
 
+	// Inject makes Faults happen to the coordinator, those that are listed. Nil where none can: the target is not the harness's own.
+	Inject Inject
+	Faults []Fault
+
 	// MinSession and MaxSession bound session timeouts (group.min/max.session.timeout.ms).
 	MinSession, MaxSession time.Duration
 

@@ -86,6 +86,9 @@ func (s *Sim) Unload() {
 	s.Step(core.Unload{})
 }
 
+// LoseLog forgets all that has been written, as where the partition is deleted that it was written to.
+func (s *Sim) LoseLog() { s.log = record.Log{} }
+
 // BeginLoad lets the coordinator begin to read its log, as a change of leader or a restart does.
 func (s *Sim) BeginLoad() {
 	s.held, s.late, s.acks = nil, nil, nil

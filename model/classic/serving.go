@@ -120,6 +120,11 @@ func (m *Model) unload() {
 // load makes the group out of what the log says of it.
 func (m *Model) load(e *Event) {
 	g := &m.t.Next
+	// unload.forgets
+	if g.Phase != Absent && !m.holds(UnloadForgets) {
+		g.Serving = Active
+		return
+	}
 	*g = State{}
 	m.t.Generation, m.t.Offsets = LoadedGeneration, LoadOffsets
 	if e.Record == nil || e.Record.Phase == Absent {

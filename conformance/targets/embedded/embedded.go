@@ -57,10 +57,10 @@ func (o Options) settings() core.Settings {
 	}
 }
 
-// Profile returns the options of a broker profile of scenarios: default (also if empty), delay, size, retention or restart.
+// Profile returns the options of a broker profile of scenarios: default (also if empty), delay, size, retention, restart or faults.
 func Profile(name string) (Options, error) {
 	switch name {
-	case "", "default", "restart":
+	case "", "default", "restart", "faults":
 		return Options{Profile: name}, nil
 	case "delay":
 		return Options{Profile: name, InitialDelay: 2 * time.Second}, nil
@@ -69,7 +69,7 @@ func Profile(name string) (Options, error) {
 	case "retention":
 		return Options{Profile: name, OffsetsRetention: time.Minute, CleanupInterval: time.Second}, nil
 	}
-	return Options{}, fmt.Errorf("no broker profile %q; there are default, delay, size, retention and restart", name)
+	return Options{}, fmt.Errorf("no broker profile %q; there are default, delay, size, retention, restart and faults", name)
 }
 
 func (o Options) profile() string {

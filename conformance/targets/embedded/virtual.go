@@ -52,6 +52,7 @@ func (v *virtual) Name() string { return "impl" }
 func (v *virtual) Capabilities() target.Capabilities {
 	c := capabilities(v.options)
 	c.Virtual, c.Scale, c.Restart = true, 1, v.Restart
+	c.Inject, c.Faults = v.Inject, target.Faults()
 	return c
 }
 

@@ -25,6 +25,7 @@ var profiles = map[string]map[string]string{
 	"size":         {"group.max.size": "2"},
 	"retention":    {"offsets.retention.check.interval.ms": "1000", "offsets.retention.minutes": "1"},
 	"restart":      {}, // its scenarios restart it
+	"faults":       {}, // its scenarios make something happen to it
 }
 
 // Profiles are the names of the broker profiles, sorted.
@@ -81,6 +82,7 @@ func Open(ctx context.Context, version, profile string, opts Options) (*Target, 
 func (t *Target) Capabilities() target.Capabilities {
 	caps := t.Target.Capabilities()
 	caps.Restart = t.restart
+	caps.Inject, caps.Faults = t.inject, []target.Fault{target.RefuseWrites, target.AcceptWrites, target.Resign, target.Serve, target.DeleteTopic}
 	return caps
 }
 

@@ -76,6 +76,7 @@ func (c *conn) next() {
 		}
 		t.tickets++
 		t.open[t.tickets] = &sent{c, c.busy}
+		t.machine.FailWrites(t.failing)
 		err := t.machine.Do(checker.Request{
 			Ticket: t.tickets, Message: first.read, Version: c.busy.Version, ClientID: c.client, Verified: verified,
 		})

@@ -43,6 +43,7 @@ var profiles = map[string]settings{
 	"size":      {size: 2},
 	"retention": {keep: time.Minute, cleanup: time.Second},
 	"restart":   {},
+	"faults":    {},
 }
 
 // Options say which coordinator the model is.
@@ -51,7 +52,7 @@ type Options struct {
 	// quirk replaced. Empty is "model".
 	Name string
 
-	// Profile is the broker profile that it has the settings of: default (also if empty), delay, size, retention or restart.
+	// Profile is the broker profile that it has the settings of: default (also if empty), delay, size, retention, restart or faults.
 	Profile string
 
 	// Broken lists rules that the model violates on purpose.
@@ -75,6 +76,7 @@ type Target struct {
 	txns    *transactions
 	cleanup time.Time // the next
 	epoch   int32
+	failing bool // the log refuses writes
 }
 
 // sent is a call that the coordinator has taken up.
@@ -102,7 +104,7 @@ func New(o Options, choose func(n int) int) (*Target, error) {
 	}
 	settings, known := profiles[cmp.Or(o.Profile, "default")]
 	if !known {
-		return nil, fmt.Errorf("target %s: no broker profile %q; there are default, delay, size, retention and restart", name, o.Profile)
+		return nil, fmt.Errorf("target %s: no broker profile %q; there are default, delay, size, retention, restart and faults", name, o.Profile)
 	}
 	t := &Target{name: name, version: versions, every: settings.cleanup}
 	t.config = observe.Config{
@@ -114,6 +116,7 @@ func New(o Options, choose func(n int) int) (*Target, error) {
 		Release: judged, Profile: cmp.Or(o.Profile, "default"), Virtual: true, Scale: 1, InitialDelay: settings.delay,
 		MinSession: minSession, MaxSession: maxSession, Versions: t.version, Topics: topics,
 		Features: target.Features(), Restart: t.Restart,
+		Inject: t.Inject, Faults: target.Faults(),
 	}
 	t.Reset(choose)
 	return t, nil
@@ -126,7 +129,7 @@ func (t *Target) Reset(choose func(n int) int) {
 	t.dropAll()
 	t.machine = observe.NewMachine(observe.NewWorld(t.config), choose)
 	t.txns = newTransactions(t.config.Profile, t.machine.EndTxn)
-	t.epoch, t.cleanup = 0, t.machine.Now().Add(t.every)
+	t.epoch, t.failing, t.cleanup = 0, false, t.machine.Now().Add(t.every)
 }
 
 // Restart ends the coordinator as a crash would and starts it again on its log: all connections are gone.
@@ -176,6 +179,7 @@ func (t *Target) settle() {
 		if len(ts) == 0 || ts[0].Deadline.After(t.machine.Now()) {
 			return
 		}
+		t.machine.FailWrites(t.failing)
 		t.machine.Fire(ts[0])
 	}
 }
@@ -193,6 +197,9 @@ func (t *Target) deliver() {
 				continue // its connection is gone
 			}
 			delete(t.open, a.Ticket)
+			if t.failing {
+				t.blame(a.Message)
+			}
 			resp, err := reread(a.Message)
 			s.call.Finish(resp, err, t.machine.Now())
 			s.conn.next()
@@ -233,6 +240,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 		if t.every > 0 && !t.cleanup.After(end) && !(due && ts[0].Deadline.Before(t.cleanup)) {
 			t.machine.Advance(t.cleanup.Sub(t.machine.Now()))
 			t.cleanup = t.cleanup.Add(t.every)
+			t.machine.FailWrites(t.failing)
 			t.machine.Cleanup()
 			t.deliver()
 			continue
@@ -240,6 +248,7 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 		if !due {
 			break
 		}
+		t.machine.FailWrites(t.failing)
 		t.machine.Fire(ts[0])
 		t.deliver()
 	}
