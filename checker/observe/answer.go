@@ -34,6 +34,8 @@ func (w *World) answer(n *Branch, now *scene, c *call, t *classic.Transition, r 
 	switch {
 	case r.To.Kind == classic.ParkedJoin || !a.Parked && c.event.Kind == classic.JoinGroup:
 		a.Message = w.joinAnswer(n, now, t, r, p)
+	case !a.Parked && c.strangers && w.breaks(classic.SyncAssignsMembersOnly):
+		a.Message = w.syncAnswer(n, &classic.Reply{Error: classic.CodeUnknownMemberID}, p)
 	case r.To.Kind == classic.ParkedSync || !a.Parked && c.event.Kind == classic.SyncGroup:
 		a.Message = w.syncAnswer(n, r, p)
 	default:
@@ -59,6 +61,9 @@ func (w *World) joinAnswer(n *Branch, now *scene, t *classic.Transition, r *clas
 		m.Protocol = kmsg.StringPtr("") // join.reply.error
 	}
 	if r.Error != 0 && !r.Filled {
+		if w.breaks(classic.JoinReplyError) {
+			m.Generation = 0
+		}
 		return m
 	}
 	state, generation := &n.state, n.generation
@@ -88,7 +93,7 @@ func (w *World) joinAnswer(n *Branch, now *scene, t *classic.Transition, r *clas
 		one := kmsg.NewJoinGroupResponseMember()
 		one.MemberID = now.during[i].id
 		one.ProtocolMetadata = names.metadata(state.Slots[i].List, state.Protocol)
-		if state.Slots[i].Static && p.version >= 5 { // static.listed
+		if state.Slots[i].Static && p.version >= 5 && !w.breaks(classic.StaticListed) { // static.listed
 			one.InstanceID = kmsg.StringPtr(now.during[i].instance)
 		}
 		m.Members = append(m.Members, one)
@@ -168,7 +173,7 @@ func (w *World) describeAnswer(n *Branch, c *call, code int16) kmsg.Response {
 		m.Groups = append(m.Groups, g)
 		return m
 	}
-	g.Group, g.State, g.ProtocolType = n.group, stateName(n.state.Phase), t.types[n.state.Type]
+	g.Group, g.State, g.ProtocolType = n.group, w.shown(n, classic.DescribeState), t.types[n.state.Type]
 	if asked := c.request.Message.(*kmsg.DescribeGroupsRequest); c.request.Version >= 3 && asked.IncludeAuthorizedOperations {
 		g.AuthorizedOperations = w.operations()
 	} else if w.config.Profile.DescribesNoOperations {
@@ -176,7 +181,8 @@ func (w *World) describeAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	}
 	switch n.state.Phase {
 	case classic.Absent:
-		if c.request.Version >= 6 {
+		g.State = w.shown(n, classic.DescribeUnknown)
+		if c.request.Version >= 6 && !w.breaks(classic.DescribeUnknownCode) {
 			g.AuthorizedOperations = math.MinInt32
 			g.ErrorCode = classic.CodeGroupIDNotFound
 		}
@@ -194,10 +200,10 @@ func (w *World) describeAnswer(n *Branch, c *call, code int16) kmsg.Response {
 			one.InstanceID = kmsg.StringPtr(n.holders[i].instance)
 		}
 		stable := n.state.Phase == classic.Stable
-		if stable {
+		if stable && !w.breaks(classic.DescribeMembers) {
 			one.ProtocolMetadata = t.metadata(slot.List, n.state.Protocol)
 		}
-		if stable || w.config.Profile.DescribesFormerAssignment {
+		if stable || w.config.Profile.DescribesFormerAssignment != w.breaks(classic.DescribeRebalancingAssignment) {
 			one.MemberAssignment = []byte(n.assignment(slot.Given))
 		}
 		g.Members = append(g.Members, one)
@@ -205,6 +211,14 @@ func (w *World) describeAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	m := kmsg.NewPtrDescribeGroupsResponse()
 	m.Groups = append(m.Groups, g)
 	return m
+}
+
+// shown is the name of the group's state, by the rule that has it shown. Where that is broken all groups look the same.
+func (w *World) shown(n *Branch, rule classic.RuleID) string {
+	if w.breaks(rule) {
+		return stateName(classic.PreparingRebalance)
+	}
+	return stateName(n.state.Phase)
 }
 
 func stateName(p classic.Phase) string {
@@ -222,6 +236,9 @@ func (w *World) listAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	listed := n.state.Phase != classic.Absent
 	if c.request.Version >= 4 {
 		states := asked.StatesFilter
+		if w.breaks(classic.ListFilters) {
+			states = nil
+		}
 		if w.java() { // list.filters: blanks around a state's name do not matter there
 			states = trimmed(states)
 		}
@@ -240,7 +257,7 @@ func (w *World) listAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	g := kmsg.NewListGroupsResponseGroup()
 	g.Group, g.ProtocolType = n.group, w.symbols.Load().types[n.state.Type]
 	if c.request.Version >= 4 {
-		g.GroupState = stateName(n.state.Phase)
+		g.GroupState = w.shown(n, classic.ListState)
 	}
 	if c.request.Version >= 5 {
 		g.GroupType = "classic"

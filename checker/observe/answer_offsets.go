@@ -11,6 +11,9 @@ import (
 // commitAnswer gives each partition that the group was asked about the group's error, if any, and its own otherwise. Where the write
 // failed, whole says whether that is the error of the whole request or only of the partitions that were to be written.
 func (w *World) commitAnswer(c *call, code int16, whole bool) kmsg.Response {
+	if m, plain := c.request.Message.(*kmsg.OffsetCommitRequest); plain && m.Group == "" && w.breaks(classic.CommitGroupIDFree) {
+		code = classic.CodeInvalidGroupID
+	}
 	whole = whole || code != classic.CodeWriteFailed
 	errors := make([]int16, len(c.entries))
 	for i, e := range c.entries {

@@ -42,7 +42,7 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 			Rules:   c.cites(w, nil),
 		}), nil
 	}
-	if r.Verified != 0 && c.event.Kind == classic.TxnOffsetCommit && !c.event.BadGroup && b.state.Serving == classic.Active {
+	if r.Verified != 0 && c.event.Kind == classic.TxnOffsetCommit && !c.event.BadGroup && b.state.Serving == classic.Active && !w.breaks(classic.TxnVerified) {
 		return yield(Outcome{ // txn-commit.verified
 			Branch:  b,
 			Answers: []Answer{{Ticket: r.Ticket, Message: w.commitAnswer(c, r.Verified, true)}},
@@ -107,6 +107,9 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 	if c.event.Kind.Request() {
 		o.Rules = append(o.Rules, c.cites(w, t)...)
 		n.learn(b, c, t)
+		if t.Rekeyed >= 0 && w.breaks(classic.StaticReplacedClient) {
+			n.holders[t.Rekeyed].client = c.request.ClientID
+		}
 	}
 	now := scene{former: b, during: n.holders}
 	for _, s := range t.Superseded {
@@ -166,6 +169,9 @@ func (w *World) settleOffsets(n, b *Branch, c *call, t *classic.Transition, at W
 	switch t.Offsets {
 	case classic.StoreOffsets:
 		n.ledger = b.store(c.put)
+		if w.breaks(classic.TxnNewerWins) {
+			n.pending = b.pending
+		}
 	case classic.ClearOffsets:
 		n.ledger = ledger{}
 	case classic.PendOffsets:
@@ -294,6 +300,9 @@ func (w *World) arm(n, b *Branch, t *classic.Transition, at Window) {
 			d = w.config.NewMemberTimeout
 		case classic.MaxRebalance:
 			d = n.maxRebalance()
+			if e.Timer == classic.GroupJoinTimer && w.breaks(classic.JoinTimerFixed) {
+				d *= 2
+			}
 			for i := range b.holders {
 				if e.Also>>i&1 == 1 {
 					d = max(d, b.holders[i].rebalance)

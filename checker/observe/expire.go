@@ -115,12 +115,12 @@ func (w *World) expired(b *Branch, at Window) (may, must []partition) {
 			}
 		}
 		// expiry.pending
-		if w.config.Profile.ExpirySparesPending && b.unstable(o.key()) {
+		if w.config.Profile.ExpirySparesPending != w.breaks(classic.ExpiryPending) && b.unstable(o.key()) {
 			continue
 		}
 		ends := o.since.plus(keep)
 		switch {
-		case o.explicit: // expiry.explicit
+		case o.explicit && !w.breaks(classic.ExpiryExplicit): // expiry.explicit
 			ends = o.expires
 		case expiry == classic.SinceEmpty:
 			ends = b.emptySince.plus(keep)

@@ -19,7 +19,7 @@ type fetchTopic struct {
 func (w *World) fetchAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	version := c.request.Version
 	topics := c.asked
-	if c.askedAll {
+	if c.askedAll && !w.breaks(classic.FetchAll) {
 		topics = n.committed()
 	}
 	m := kmsg.NewPtrOffsetFetchResponse()
@@ -27,14 +27,14 @@ func (w *World) fetchAnswer(n *Branch, c *call, code int16) kmsg.Response {
 		if version > 1 {
 			m.ErrorCode = code
 		}
-		if code != 0 && version > 1 || code != 0 && w.config.Profile.Defects.Has(classic.DefectFetchOldErrors) {
+		if code != 0 && version > 1 || code != 0 && (w.config.Profile.Defects.Has(classic.DefectFetchOldErrors) || w.breaks(classic.FetchOldErrors)) {
 			return m
 		}
 		for _, t := range topics {
 			one := kmsg.NewOffsetFetchResponseTopic()
 			one.Topic = t.name
 			for _, p := range t.partitions {
-				o, err := n.fetched(c, t, p, code)
+				o, err := w.fetched(n, c, t, p, code)
 				part := kmsg.NewOffsetFetchResponseTopicPartition()
 				part.Partition, part.Offset, part.LeaderEpoch, part.Metadata, part.ErrorCode = p, o.at, o.epoch, &o.metadata, err
 				one.Partitions = append(one.Partitions, part)
@@ -45,7 +45,7 @@ func (w *World) fetchAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	}
 	g := kmsg.NewOffsetFetchResponseGroup()
 	g.Group, g.ErrorCode = n.group, code
-	if code != 0 {
+	if code != 0 || w.breaks(classic.FetchEachGroup) {
 		topics = nil
 	}
 	for _, t := range topics {
@@ -55,7 +55,7 @@ func (w *World) fetchAnswer(n *Branch, c *call, code int16) kmsg.Response {
 			one.TopicID, _ = w.config.TopicID(t.name)
 		}
 		for _, p := range t.partitions {
-			o, err := n.fetched(c, t, p, 0)
+			o, err := w.fetched(n, c, t, p, 0)
 			part := kmsg.NewOffsetFetchResponseGroupTopicPartition()
 			part.Partition, part.Offset, part.LeaderEpoch, part.Metadata, part.ErrorCode = p, o.at, o.epoch, &o.metadata, err
 			one.Partitions = append(one.Partitions, part)
@@ -67,20 +67,27 @@ func (w *World) fetchAnswer(n *Branch, c *call, code int16) kmsg.Response {
 }
 
 // fetched is the committed offset, or what stands for none, and its error.
-func (n *Branch) fetched(c *call, t fetchTopic, p int32, code int16) (offset, int16) {
+func (w *World) fetched(n *Branch, c *call, t fetchTopic, p int32, code int16) (offset, int16) {
 	none := offset{topic: t.name, partition: p, at: -1, epoch: -1}
 	switch {
 	case code != 0:
 		return none, code
 	case t.code != 0:
 		return none, t.code
-	case c.event.Stable && n.unstable(partition{t.name, p}):
+	case c.event.Stable && !w.breaks(classic.FetchUnstable) && n.unstable(partition{t.name, p}):
 		return none, classic.CodeUnstableOffsetCommit
 	}
-	if o, ok := n.offset(t.name, p); ok {
-		return o, 0
+	o, ok := n.offset(t.name, p)
+	switch {
+	case ok && w.breaks(classic.FetchCommitted):
+		o.at++
+	case !ok && w.breaks(classic.FetchNothing):
+		o = none
+		o.at = 0
+	case !ok:
+		o = none
 	}
-	return none, 0
+	return o, 0
 }
 
 // committed are the partitions with an offset, by topic.

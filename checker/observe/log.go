@@ -88,7 +88,7 @@ func (w *World) loaded(l *logged) (*classic.State, error) {
 	s.Offsets, s.Open = len(l.offsets) > 0, len(l.pending) > 0
 	t := w.symbols.Load()
 	for i := range s.Slots {
-		if s.Slots[i].Kind != classic.Member {
+		if s.Slots[i].Kind != classic.Member || w.breaks(classic.LoadOneProtocol) {
 			continue
 		}
 		// load.one-protocol

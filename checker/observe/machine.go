@@ -69,20 +69,23 @@ func (m *Machine) Request(r checker.Request) {
 func (m *Machine) Do(r checker.Request) error {
 	fails := m.fails()
 	if find, ok := r.Message.(*kmsg.FindCoordinatorRequest); ok {
-		m.effects.Answers = append(m.effects.Answers, checker.Answer{Ticket: r.Ticket, Message: Coordinator(find, r.Version, 0, "127.0.0.1", 9092)})
+		m.effects.Answers = append(m.effects.Answers, checker.Answer{Ticket: r.Ticket, Message: m.coordinator(find, r.Version)})
 		return nil
 	}
 	parts := SplitByGroup(r.Message)
 	_, list := r.Message.(*kmsg.ListGroupsRequest)
-	if list {
+	loading := m.serving == classic.Loading
+	partly := loading && m.world.breaks(classic.LoadingList) // what is loaded is listed: nothing yet
+	switch {
+	case list && !partly:
 		for _, g := range m.names() {
 			parts = append(parts, Part{g, r.Message})
 		}
-	} else if len(parts) == 0 && !overGroups(r.Message) {
+	case !list && len(parts) == 0 && !overGroups(r.Message):
 		return notModelled("%s", kmsg.NameForKey(r.Message.Key()))
 	}
 	var own []kmsg.Response
-	if list && m.serving == classic.Loading { // loading.list, also where no group has been heard of
+	if list && loading && !partly { // loading.list, also where no group has been heard of
 		resp := kmsg.NewPtrListGroupsResponse()
 		resp.ErrorCode = classic.CodeCoordinatorLoadInProgress
 		own = append(own, resp)
@@ -123,6 +126,20 @@ func idPrefix(r checker.Request) string {
 		return *join.InstanceID
 	}
 	return r.ClientID
+}
+
+// coordinator answers FindCoordinator.
+func (m *Machine) coordinator(find *kmsg.FindCoordinatorRequest, version int16) kmsg.Response {
+	node := int32(0)
+	if m.world.breaks(classic.FindCoordinatorGroup) {
+		node = -1
+	}
+	if len(find.CoordinatorKeys) > 1 && m.world.breaks(classic.FindCoordinatorBatch) {
+		one := *find
+		one.CoordinatorKeys = find.CoordinatorKeys[:1]
+		find = &one
+	}
+	return Coordinator(find, version, node, "127.0.0.1", 9092)
 }
 
 // fails says whether the writes of what comes now are to fail.

@@ -51,7 +51,7 @@ func mod(a, t int64) int64 { return (a%t + t) % t }
 // Config is what the model leaves to its driver. Zero durations and sizes mean Kafka's defaults.
 type Config struct {
 	Profile classic.Profile
-	Broken  []classic.RuleID // rules that the model breaks on purpose
+	Broken  []classic.RuleID // rules that are broken on purpose, in the model or here
 
 	MinSession, MaxSession time.Duration // group.min/max.session.timeout.ms; default 6 s and 30 min
 	NewMemberTimeout       time.Duration // default 5 min

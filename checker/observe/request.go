@@ -146,7 +146,7 @@ func (w *World) translateJoin(b *Branch, c *call, m *kmsg.JoinGroupRequest) erro
 	e.Ref, c.id = b.ref(m.MemberID), m.MemberID
 	c.session = time.Duration(m.SessionTimeoutMillis) * time.Millisecond
 	c.rebalance = time.Duration(m.RebalanceTimeoutMillis) * time.Millisecond
-	if c.request.Version == 0 {
+	if c.request.Version == 0 && !w.breaks(classic.JoinZeroVersion) {
 		c.rebalance = c.session // version 0 has no rebalance timeout
 	}
 	e.BadSession = c.session < w.config.MinSession || c.session > w.config.MaxSession // join.session.bounds

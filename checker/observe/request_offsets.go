@@ -47,7 +47,7 @@ func (w *World) translateCommit(b *Branch, c *call, m *kmsg.OffsetCommitRequest)
 				if version == 1 && p.Timestamp != -1 {
 					o.since = Window{p.Timestamp * int64(time.Millisecond), p.Timestamp * int64(time.Millisecond)}
 				}
-				if retention >= 0 { // commit.retention
+				if retention >= 0 && !w.breaks(classic.CommitRetention) { // commit.retention
 					o.explicit, o.expires = true, Window{retention, retention} // in ms from the commit on; see aged
 				}
 			}
@@ -113,7 +113,7 @@ func (w *World) enter(c *call, o offset, id [16]byte, code int16) {
 	e := entry{topic: o.topic, id: id, at: o.partition, code: code}
 	switch {
 	case code != 0:
-	case !w.exists(o.key()): // commit.topic.unknown
+	case !w.exists(o.key()) && !w.breaks(classic.CommitUnknownTopic): // commit.topic.unknown
 		e.code = errUnknownTopic
 	case utf16Length(o.metadata) > w.config.MaxMetadata && !w.breaks(classic.CommitMetadataTooLarge): // commit.metadata.too-large
 		e.code, e.size = errMetadataTooLarge, true
@@ -122,7 +122,7 @@ func (w *World) enter(c *call, o offset, id [16]byte, code int16) {
 	}
 	twice := slices.IndexFunc(c.entries, func(f entry) bool { return f.topic == e.topic && f.at == e.at })
 	c.twice = c.twice || twice >= 0
-	if twice >= 0 && !w.config.Profile.DuplicatesTwice {
+	if twice >= 0 && w.config.Profile.DuplicatesTwice == w.breaks(classic.CommitDuplicates) {
 		// commit.duplicates: the last one counts, and is answered once
 		c.entries[twice] = e
 		if e.code != 0 {

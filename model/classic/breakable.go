@@ -1,6 +1,7 @@
 package classic
 
-// unbreakable lists the rules that Config.Broken does not touch, because the model takes no decision by them.
+// unbreakable lists the rules that Config.Broken does not touch, because the model takes no decision by them. Those that the driver decides,
+// the driver can break (checker/observe).
 var unbreakable = map[RuleID]string{
 	JoinReplyError:                "says how a refusal is encoded; the model only names the code",
 	SyncAssignsMembersOnly:        "speaks of ids, which the driver has resolved to slots; the model has no stranger to give anything to",
