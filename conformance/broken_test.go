@@ -13,6 +13,7 @@ import (
 // unseen are the rules whose breaking no scenario shows, and why.
 var unseen = map[classic.RuleID]string{
 	classic.MaxSizeLoad:           "no scenario starts the coordinator again with another limit",
+	classic.GroupUnseen:           "whether such a group shows depends on what others write meanwhile, so that its text leaves it open",
 	classic.LoadEpoch:             "a broker that is alone hears of leader epochs in their order",
 	classic.FetchUnstablePlain:    "a broker that is alone has no write under way: it is there at once",
 	classic.CommitTopicID:         "scenarios name topics, and speak the versions that do",
