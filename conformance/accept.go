@@ -62,6 +62,9 @@ func (s *Scenario) accept(ctx context.Context, tg Chooser) Result {
 			return res.ended(ctx, err)
 		}
 		survived = survived || whole
+		if told, ok := tg.(Told); ok {
+			told.Ended(whole)
+		}
 		for i := len(c.chosen) - 1; i >= len(c.prefix); i-- {
 			for other := c.of[i] - 1; other >= 1; other-- {
 				next := append(append([]int(nil), c.chosen[:i]...), other)

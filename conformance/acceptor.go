@@ -13,3 +13,9 @@ type Chooser interface {
 	// returns a number in [0, n). It is not called with n < 2.
 	Reset(choose func(n int) int)
 }
+
+// Told is implemented by a Chooser that wants to hear how its runs ended.
+type Told interface {
+	// Ended is called after each run: whether its whole text was the expected one.
+	Ended(whole bool)
+}

@@ -36,6 +36,11 @@ type Group struct {
 	Subscriptions bool
 
 	Broken []classic.RuleID // rules that the model violates
+
+	// Watch is asked once for each worker of a search, for what is to be told of every transition. What is told belongs to the search.
+	// Where only that counts, Unjudged leaves all properties out.
+	Watch    func() func(from *classic.State, e *classic.Event, t *classic.Transition)
+	Unjudged bool
 }
 
 // errTooLarge ends a search whose model left the packed alphabet, which only a broken one can.
@@ -70,6 +75,9 @@ func (g Group) Machine() Machine {
 	})
 	m.silence = newSilence(m.model)
 	m.onTransition = m.transition
+	if g.Watch != nil {
+		m.watch = g.Watch()
+	}
 	return m
 }
 
@@ -101,6 +109,7 @@ type machine struct {
 	x            *Expansion
 	view         view
 	onTransition func(*classic.Transition) bool
+	watch        func(*classic.State, *classic.Event, *classic.Transition)
 }
 
 func (m *machine) Initial() Key { return Key{} }
@@ -109,11 +118,13 @@ func (m *machine) Expand(k Key, x *Expansion) {
 	m.key, m.state = k, classic.Unpack(classic.Packed(k))
 	s := &m.state
 	m.x = x
-	for _, broken := range classic.Check(s, m.lexicon) {
-		x.Findings = append(x.Findings, Finding{Edge: OfState, Property: "invariant " + broken.Invariant + ": " + broken.Sentence})
+	if !m.group.Unjudged {
+		for _, broken := range classic.Check(s, m.lexicon) {
+			x.Findings = append(x.Findings, Finding{Edge: OfState, Property: "invariant " + broken.Invariant + ": " + broken.Sentence})
+		}
+		m.judgeState(s)
+		m.silence.judge(classic.Packed(k), s, x)
 	}
-	m.judgeState(s)
-	m.silence.judge(classic.Packed(k), s, x)
 	m.enumerate(s)
 	for i := range m.events {
 		from := m.from(&m.events[i])
@@ -148,7 +159,12 @@ func (m *machine) transition(t *classic.Transition) bool {
 		next = Key(p)
 	}
 	m.view.t = t
-	m.judgeTransition()
+	if !m.group.Unjudged {
+		m.judgeTransition()
+	}
+	if m.watch != nil {
+		m.watch(m.view.s, m.view.e, t)
+	}
 	m.x.Next = append(m.x.Next, next)
 	return true
 }

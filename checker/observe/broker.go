@@ -16,6 +16,7 @@ func (m *Machine) each(happen func(b *Branch, yield func(Outcome) bool) error) {
 		if err != nil {
 			panic(fmt.Sprintf("observe: group %s: %v", g, err)) // times are exact, and nothing here adds a member
 		}
+		m.tell(b, o)
 		m.take(o)
 	}
 }

@@ -30,6 +30,7 @@ type Machine struct {
 	armings int
 	serving classic.Serving
 	epoch   int32 // the latest leader epoch heard of
+	watch   func(*Step)
 }
 
 var _ checker.Broker = (*Machine)(nil)
@@ -70,6 +71,7 @@ func (m *Machine) Do(r checker.Request) error {
 	fails := m.fails()
 	if find, ok := r.Message.(*kmsg.FindCoordinatorRequest); ok {
 		m.effects.Answers = append(m.effects.Answers, checker.Answer{Ticket: r.Ticket, Message: m.coordinator(find, r.Version)})
+		m.tellFind(find, r.Version)
 		return nil
 	}
 	parts := SplitByGroup(r.Message)
@@ -94,8 +96,9 @@ func (m *Machine) Do(r checker.Request) error {
 	for _, p := range parts {
 		m.minted++
 		id := idPrefix(r) + "-" + strconv.Itoa(m.minted)
+		before := m.branch(p.Group)
 		o, err := m.pick(func(yield func(Outcome) bool) error {
-			return m.world.Apply(m.branch(p.Group), Request{
+			return m.world.Apply(before, Request{
 				Ticket: r.Ticket, Message: p.Message, Version: r.Version, ClientID: r.ClientID, Minted: id, WriteFails: fails, Verified: r.Verified,
 			}, At(m.now), yield)
 		})
@@ -105,6 +108,7 @@ func (m *Machine) Do(r checker.Request) error {
 		if !o.Branch.Has(id) {
 			m.minted--
 		}
+		m.tellRequest(before, o, r.Ticket)
 		for i, a := range o.Answers {
 			if a.Ticket == r.Ticket {
 				own, answered = append(own, a.Message), true
@@ -270,6 +274,7 @@ func (m *Machine) Fire(t checker.Timer) {
 		if err != nil {
 			panic(fmt.Sprintf("observe: timer %v of group %s: %v", t.Kind, t.Group, err)) // no timer adds a member
 		}
+		m.tell(b, o)
 		m.take(o)
 		return
 	}

@@ -77,6 +77,7 @@ type Target struct {
 	cleanup time.Time // the next
 	epoch   int32
 	failing bool // the log refuses writes
+	watch   func(*observe.Step)
 }
 
 // sent is a call that the coordinator has taken up.
@@ -128,8 +129,16 @@ func (t *Target) Reset(choose func(n int) int) {
 	defer t.mu.Unlock()
 	t.dropAll()
 	t.machine = observe.NewMachine(observe.NewWorld(t.config), choose)
+	t.machine.Watch(t.watch)
 	t.txns = newTransactions(t.config.Profile, t.machine.EndTxn)
 	t.epoch, t.failing, t.cleanup = 0, false, t.machine.Now().Add(t.every)
+}
+
+// Watch makes the target tell of every step that its groups take, from the next Reset on.
+func (t *Target) Watch(f func(*observe.Step)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watch = f
 }
 
 // Restart ends the coordinator as a crash would and starts it again on its log: all connections are gone.
@@ -138,7 +147,9 @@ func (t *Target) Restart(context.Context) error {
 	defer t.mu.Unlock()
 	t.dropAll()
 	t.epoch++
+	t.machine.Watch(nil) // a crash tells nobody anything, so that nobody can see what is given up
 	t.machine.Load(t.epoch)
+	t.machine.Watch(t.watch)
 	t.machine.Loaded()
 	t.machine.Drain() // nobody is left to hear of it
 	t.settle()

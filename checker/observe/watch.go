@@ -1,0 +1,53 @@
+package observe
+
+import (
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// Step is what a Machine did about one event of one group, for whoever counts what has been put to the test.
+type Step struct {
+	Before, After classic.State
+	Rules         []classic.RuleID // those that decided it, this package's own included
+	Request       bool             // the event is a request
+	Answered      bool             // the request was answered in this step; of other events: somebody was
+	Dropped       bool             // a request that waited will never be answered
+}
+
+// Watch makes the machine tell of every step; nil ends that.
+func (m *Machine) Watch(f func(*Step)) { m.watch = f }
+
+// tell tells of a step that is no request's.
+func (m *Machine) tell(before *Branch, o Outcome) {
+	if m.watch != nil {
+		m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Answered: len(o.Answers) > 0, Dropped: len(o.Dropped) > 0})
+	}
+}
+
+func (m *Machine) tellRequest(before *Branch, o Outcome, t checker.Ticket) {
+	if m.watch == nil {
+		return
+	}
+	answered := slices.ContainsFunc(o.Answers, func(a Answer) bool { return a.Ticket == t })
+	m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Request: true, Answered: answered, Dropped: len(o.Dropped) > 0})
+}
+
+// tellFind tells of a FindCoordinator, which the groups that it asks for do not notice.
+func (m *Machine) tellFind(req *kmsg.FindCoordinatorRequest, version int16) {
+	const groupKey = 0
+	if m.watch == nil || req.CoordinatorType != groupKey {
+		return
+	}
+	keys, rules := []string{req.CoordinatorKey}, []classic.RuleID{classic.FindCoordinatorGroup}
+	if version >= 4 {
+		keys, rules = req.CoordinatorKeys, append(rules, classic.FindCoordinatorBatch)
+	}
+	for _, group := range keys {
+		s := m.branch(group).state
+		m.watch(&Step{Before: s, After: s, Rules: rules, Request: true, Answered: true})
+	}
+}
