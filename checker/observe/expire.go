@@ -73,7 +73,7 @@ func (w *World) Cleanup(b *Branch, writeFails bool, at Window, yield func(Outcom
 			c.event.Taken.Pending, c.event.Left.Pending = false, true
 		}
 		w.happen(b, c, at, func(o Outcome) bool {
-			o.Rules = append(o.Rules, w.citesExpiry(b, c)...)
+			o.Rules = append(o.Rules, w.citesExpiry(b, c, at)...)
 			more = yield(o)
 			return more
 		})
@@ -85,7 +85,16 @@ func (w *World) Cleanup(b *Branch, writeFails bool, at Window, yield func(Outcom
 }
 
 // citesExpiry are the rules of a cleanup that this package follows.
-func (w *World) citesExpiry(b *Branch, c *call) (rules []classic.RuleID) {
+func (w *World) citesExpiry(b *Branch, c *call, at Window) (rules []classic.RuleID) {
+	old := func(o offset) bool {
+		if o.explicit {
+			return o.expires.Latest <= at.Earliest
+		}
+		return o.since.Latest+int64(w.config.OffsetsRetention) <= at.Earliest
+	}
+	if b.state.Phase != classic.Absent && w.expiry(b) == classic.NothingExpires && slices.ContainsFunc(b.offsets, old) {
+		rules = append(rules, classic.ExpiryRebalancing)
+	}
 	if slices.ContainsFunc(b.offsets, func(o offset) bool { return o.explicit && c.gone(o.key()) }) {
 		rules = append(rules, classic.ExpiryExplicit)
 	}
@@ -95,15 +104,19 @@ func (w *World) citesExpiry(b *Branch, c *call) (rules []classic.RuleID) {
 	return rules
 }
 
+func (w *World) expiry(b *Branch) classic.Expiry {
+	m := w.stepper()
+	defer w.models.Put(m)
+	return m.model.Expiry(&b.state)
+}
+
 // expired are the partitions whose committed offsets may, and those that must have expired.
 func (w *World) expired(b *Branch, at Window) (may, must []partition) {
 	keep := w.config.OffsetsRetention
 	if keep == 0 {
 		return nil, nil
 	}
-	m := w.stepper()
-	expiry := m.model.Expiry(&b.state)
-	w.models.Put(m)
+	expiry := w.expiry(b)
 	if expiry == classic.NothingExpires {
 		return nil, nil
 	}
