@@ -112,16 +112,16 @@ func (c *Counts) Cells() []Cell {
 }
 
 // Sort sorts cells by the rules' ids, then by state and outcome.
-func Sort(cells []Cell) {
-	slices.SortFunc(cells, func(a, b Cell) int {
-		if n := strings.Compare(a.Rule.String(), b.Rule.String()); n != 0 {
-			return n
-		}
-		if a.State != b.State {
-			return int(a.State) - int(b.State)
-		}
-		return int(a.Outcome) - int(b.Outcome)
-	})
+func Sort(cells []Cell) { slices.SortFunc(cells, compare) }
+
+func compare(a, b Cell) int {
+	if n := strings.Compare(a.Rule.String(), b.Rule.String()); n != 0 {
+		return n
+	}
+	if a.State != b.State {
+		return int(a.State) - int(b.State)
+	}
+	return int(a.Outcome) - int(b.Outcome)
 }
 
 // Add adds what another has seen.
@@ -149,8 +149,8 @@ func (c *Counts) note(before, after *classic.State, rules []classic.RuleID, outc
 			c.cells[rule][from][Silent]++
 		}
 	}
-	if len(rules) > 0 {
-		c.Moves[from][StateOf(after)]++
+	if to := StateOf(after); len(rules) > 0 || to != from {
+		c.Moves[from][to]++
 	}
 }
 
@@ -172,11 +172,42 @@ func (c *Counts) Step(s *observe.Step) {
 
 // transition counts a transition of the model, as exploration sees it.
 func (c *Counts) transition(from *classic.State, e *classic.Event, t *classic.Transition) {
+	s := step{}
+	s.transition(from, e, t)
+	c.note(s.from, s.to, s.rules, s.outcome, s.dropped)
+}
+
+// step is a transition of the model, as it counts.
+type step struct {
+	from, to *classic.State
+	rules    []classic.RuleID
+	outcome  Outcome
+	dropped  bool
+}
+
+// nameless is the group that a request with an empty group id is about: not the one that is explored.
+var nameless = [...]classic.State{{}, {Serving: classic.Loading}, {Serving: classic.NoCoordinator}}
+
+func (s *step) transition(from *classic.State, e *classic.Event, t *classic.Transition) {
+	s.from, s.to, s.rules, s.dropped = from, &t.Next, t.Rules, len(t.Superseded) > 0
 	answered := !e.Kind.Request() && len(t.Replies) > 0
 	if e.Kind.Request() {
 		for i := range t.Replies {
 			answered = answered || t.Replies[i].To.Kind == classic.Caller
 		}
 	}
-	c.note(from, &t.Next, t.Rules, outcomeOf(e.Kind.Request(), answered), len(t.Superseded) > 0)
+	s.outcome = outcomeOf(e.Kind.Request(), answered)
+	if e.BadGroup {
+		s.from, s.to = &nameless[from.Serving], &nameless[from.Serving]
+	}
+	if e.Kind == classic.Cleanup && e.Taken.Pending {
+		s.rules = nil // a cleanup leaves what is pending: no driver asks for this
+	}
+	if e.Kind == classic.ListGroups && from.Serving == classic.Active && from.Phase == classic.Absent {
+		s.rules = nil // a group that does not exist is not asked
+	}
+}
+
+func (s *step) has(c Cell) bool {
+	return StateOf(s.from) == c.State && slices.Contains(s.rules, c.Rule) && (s.outcome == c.Outcome || s.dropped && c.Outcome == Silent)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/model"
 )
 
@@ -15,6 +16,7 @@ type Visit struct {
 	Scenario *conformance.Scenario
 	Skipped  string // why the release cannot be asked
 	Fails    string // why the specification does not give its text
+	OnBroker bool   // a broker of the release can be asked: it has been seen to give the text
 	Counts   Counts
 }
 
@@ -49,7 +51,7 @@ func Visits(ctx context.Context, release string, scenarios []*conformance.Scenar
 					v.Fails = res.Failure.String()
 				}
 			default:
-				v.Counts = *w.kept
+				v.Counts, v.OnBroker = *w.kept, onBroker(sc, tg.Capabilities())
 			}
 			all = append(all, v)
 		}
@@ -96,4 +98,11 @@ func (c *Counts) keep(o *Counts) {
 			c.Moves[from][to] = min(n, o.Moves[from][to])
 		}
 	}
+}
+
+// onBroker says whether a broker like the model can be asked as well. What waits for minutes is asked when it is recorded, and by whoever says
+// --slow.
+func onBroker(sc *conformance.Scenario, caps target.Capabilities) bool {
+	caps.Virtual = false
+	return sc.Unaskable(caps) == ""
 }

@@ -1,0 +1,333 @@
+package coverage
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/muster-kafka/muster/checker/explore"
+	c "github.com/muster-kafka/muster/model/classic"
+)
+
+// teller turns a way through an exploration into the commands of a scenario, for one group of it. Whether the commands do what the way
+// does is not promised: whoever uses them looks at what they visit.
+type teller struct {
+	walk  *explore.Walk
+	group string // the scenario's name of the group
+	tag   string // ends the names of its actors
+	times []time.Duration
+	timed bool // timers fire on this way, so that clients say how long theirs are
+
+	state    c.State // canonical
+	who      [c.MaxSlots]string
+	until    [c.MaxSlots]time.Duration // deadlines of session timers
+	joinEnd  time.Duration
+	syncEnd  time.Duration
+	now      time.Duration
+	gen      int
+	actors   int
+	actorGen map[string]int
+	instance map[string]string // of actors
+	lists    map[string]uint8  // what an actor's next JoinGroup says by itself
+	session  map[string]time.Duration
+	balance  map[string]time.Duration
+	owned    int  // committed offsets so far, so that each has another value
+	began    bool // the producer has begun a transaction
+
+	commands []string
+	told     bool // somebody who waited has been answered since the last command: the next one comes in a block of its own
+	err      error
+}
+
+// pause between commands ends a block: what waited is answered first.
+const pause = ""
+
+// The two lengths of timers that clients ask for, how far from a deadline time stops, and how long a way may take. What is not to fire is so
+// long that a slow machine does not let it: durations are scaled down on brokers.
+const (
+	short, long = 40 * time.Second, 10 * time.Minute
+	margin      = 8 * time.Second
+	patience    = 2 * time.Minute
+)
+
+// dur is a duration without needless zeros: 10m, not 10m0s.
+func dur(d time.Duration) string {
+	s := strings.TrimSuffix(d.String(), "0s")
+	if s == "" || strings.HasSuffix(d.String(), "m0s") {
+		return s
+	}
+	return d.String()
+}
+
+func newTeller(w *explore.Walk, group, tag string, timed bool, times []time.Duration) *teller {
+	return &teller{
+		walk: w, group: group, tag: tag, timed: timed, times: times, actorGen: map[string]int{}, instance: map[string]string{}, lists: map[string]uint8{},
+		session: map[string]time.Duration{}, balance: map[string]time.Duration{},
+	}
+}
+
+func (l *teller) fail(format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (l *teller) say(format string, args ...any) {
+	if l.told && len(l.commands) > 0 {
+		l.commands = append(l.commands, pause)
+	}
+	l.told = false
+	l.commands = append(l.commands, fmt.Sprintf(format, args...))
+}
+
+// fresh is a new actor.
+func (l *teller) fresh() string {
+	name := string(rune('A'+l.actors%26)) + l.tag
+	l.actors++
+	return name
+}
+
+// anyone is an actor that may speak for others: one that has joined.
+func (l *teller) anyone() string {
+	for i := range l.state.Slots {
+		if l.state.Slots[i].Kind == c.Member && l.who[i] != "" {
+			return l.who[i]
+		}
+	}
+	if l.actors > 0 {
+		return "A" + l.tag
+	}
+	l.fail("nobody is there to send it")
+	return "A" + l.tag
+}
+
+// take tells one event and follows it.
+func (l *teller) take(e *c.Event) {
+	before := len(l.commands)
+	speaker := l.tell(e)
+	if l.err != nil {
+		return
+	}
+	if e.Kind.Request() && len(l.commands) == before {
+		l.fail("%v tells nothing", e.Kind)
+		return
+	}
+	l.walk.Model().Step(&l.state, e, func(t *c.Transition) bool {
+		l.follow(e, t, speaker)
+		return false
+	})
+}
+
+// follow takes over what a transition does.
+func (l *teller) follow(e *c.Event, t *c.Transition, speaker string) {
+	for _, slot := range []int8{t.Minted, t.Rekeyed} {
+		if slot >= 0 {
+			l.who[slot] = speaker
+		}
+	}
+	switch t.Generation {
+	case c.NextGeneration:
+		l.gen++
+	case c.SecondGeneration:
+		l.gen += 2
+	case c.ResetGeneration:
+		l.gen = 0
+	}
+	for _, r := range t.Replies {
+		l.told = l.told || r.To.Kind != c.Caller
+		if r.Error == c.CodeNone && r.Echo == c.EchoSlot && r.Member >= 0 { // a JoinGroup's
+			l.actorGen[l.who[r.Member]] = l.gen
+		}
+	}
+	for _, timer := range t.Timers {
+		var d time.Duration
+		switch timer.For {
+		case c.Cancel:
+			continue
+		case c.SessionOfSlot:
+			d = l.session[l.who[timer.Slot]]
+		case c.NewMemberTimeout:
+			d = 5 * time.Minute
+		case c.MaxRebalance:
+			for i := range t.Next.Slots {
+				if t.Next.Slots[i].Kind == c.Member || timer.Also>>i&1 == 1 {
+					d = max(d, l.balance[l.who[i]])
+				}
+			}
+		default:
+			l.fail("nobody knows how long a timer runs")
+			return
+		}
+		switch timer.Timer {
+		case c.SessionTimer:
+			l.until[timer.Slot] = l.now + d
+		case c.GroupJoinTimer:
+			l.joinEnd = l.now + d
+		case c.GroupSyncTimer:
+			l.syncEnd = l.now + d
+		}
+	}
+	next, from := c.Canonicalize(t.Next)
+	who, until := l.who, l.until
+	for i := range next.Slots {
+		l.who[i], l.until[i] = "", 0
+		if next.Slots[i].Kind != c.Free {
+			l.who[i], l.until[i] = who[from[i]], until[from[i]]
+		}
+	}
+	l.state = next
+}
+
+// tell writes the command of an event, and names the actor that sends it.
+func (l *teller) tell(e *c.Event) string {
+	switch e.Kind {
+	case c.MemberTimer:
+		l.advance(l.until[e.Slot], func(i int) bool { return i == int(e.Slot) }, false, false)
+	case c.JoinTimer:
+		l.advance(l.joinEnd, func(int) bool { return false }, true, false)
+	case c.SyncTimer:
+		l.advance(l.syncEnd, func(int) bool { return false }, false, true)
+	case c.JoinGroup:
+		return l.join(e)
+	case c.SyncGroup:
+		l.sync(e)
+	case c.Heartbeat:
+		l.plain("heartbeat", e, l.genOf(e, true))
+	case c.LeaveGroup:
+		l.leave(e)
+	case c.OffsetCommit:
+		l.commit(e)
+	case c.TxnOffsetCommit:
+		l.txnCommit(e)
+	case c.OffsetFetch:
+		l.say("fetch - t/0 t/1%s", l.in(e))
+	case c.DescribeGroups:
+		l.say("describe%s", l.in(e))
+	case c.ListGroups:
+		l.say("list")
+	case c.DeleteGroups:
+		l.say("delete %s", l.group)
+	case c.OffsetDelete:
+		l.offsetDelete(e)
+	case c.TxnMarker:
+		l.say("txn-end P%s %s", l.tag, [...]string{"commit", "abort"}[bit(e.Aborted)])
+		l.began = false
+	default:
+		l.fail("no client can do this")
+	}
+	return ""
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// in names the group.
+func (l *teller) in(e *c.Event) string {
+	if e.BadGroup {
+		return " group=none"
+	}
+	return " group=" + l.group
+}
+
+// speaker is the actor whose own ids a request carries, and the arguments that say otherwise.
+func (l *teller) speaker(e *c.Event) (name, args string) {
+	args = l.in(e)
+	switch e.Ref.Kind {
+	case c.KnownID:
+		name = l.who[e.Ref.Slot]
+	case c.UnknownID:
+		name, args = l.anyone(), args+" member=stranger"
+	default:
+		name, args = l.anyone(), args+" member=none"
+	}
+	own := l.instance[name]
+	switch e.Instance.Kind {
+	case c.NoInstance:
+		if own != "" {
+			args += " static=none"
+		}
+	case c.KnownInstance:
+		if in := l.instance[l.who[e.Instance.Slot]]; in != own {
+			args += " static=" + in
+		}
+	default:
+		args += " static=nobody"
+	}
+	return name, args
+}
+
+// genOf says which generation a request carries, where the actor would not by itself.
+func (l *teller) genOf(e *c.Event, always bool) string {
+	switch e.Gen {
+	case c.OtherGen:
+		return " gen=" + strconv.Itoa(l.gen+7)
+	case c.NoGen:
+		return " gen=none"
+	}
+	if e.Ref.Kind == c.KnownID {
+		if g, ok := l.actorGen[l.who[e.Ref.Slot]]; ok && g == l.gen {
+			return ""
+		}
+	}
+	if !always {
+		return ""
+	}
+	return " gen=" + strconv.Itoa(l.gen)
+}
+
+func (l *teller) plain(verb string, e *c.Event, more string) {
+	name, args := l.speaker(e)
+	l.say("%s %s%s%s", verb, name, args, more)
+}
+
+// advance lets time pass until a timer has fired, and no other: members whose session would end before are heard of in time.
+func (l *teller) advance(until time.Duration, fires func(slot int) bool, join, sync bool) {
+	end := until + margin
+	if until-l.now > patience {
+		l.fail("it takes longer than any client asks for")
+		return
+	}
+	for l.err == nil {
+		first, renew := time.Duration(-1), []int{}
+		for i := range l.state.Slots {
+			if l.state.Slots[i].Timed && !fires(i) && l.until[i] < end+margin {
+				if first < 0 || l.until[i] < first {
+					first = l.until[i]
+				}
+				renew = append(renew, i)
+			}
+		}
+		if l.state.JoinTimer && !join && l.joinEnd < end+margin || l.state.SyncTimer && !sync && l.syncEnd < end+margin {
+			l.fail("another timer fires first")
+		}
+		if len(renew) == 0 {
+			break
+		}
+		beat := min(first, until) - margin
+		if beat <= l.now {
+			l.fail("no time to renew a session")
+			return
+		}
+		l.say("advance %s", dur(beat-l.now))
+		l.now = beat
+		for _, i := range renew {
+			if l.state.Slots[i].Kind != c.Member || l.state.Slots[i].New && l.state.Slots[i].Joining {
+				l.fail("a pending id cannot be renewed")
+				return
+			}
+			e := &c.Event{Kind: c.Heartbeat, Ref: c.Ref{Kind: c.KnownID, Slot: int8(i)}}
+			if l.instance[l.who[i]] != "" {
+				e.Instance = c.Instance{Kind: c.KnownInstance, Slot: int8(i)}
+			}
+			l.plain("heartbeat", e, l.genOf(e, true))
+			l.until[i] = l.now + l.session[l.who[i]]
+		}
+	}
+	l.say("advance %s", dur(end-l.now))
+	l.now = end
+}
