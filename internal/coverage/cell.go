@@ -203,8 +203,8 @@ func (s *step) transition(from *classic.State, e *classic.Event, t *classic.Tran
 	if e.Kind == classic.Cleanup && e.Taken.Pending {
 		s.rules = nil // a cleanup leaves what is pending: no driver asks for this
 	}
-	if e.Kind == classic.ListGroups && from.Serving == classic.Active && from.Phase == classic.Absent {
-		s.rules = nil // a group that does not exist is not asked
+	if (e.Kind == classic.ListGroups || e.Kind == classic.Unload) && from.Serving == classic.Active && from.Phase == classic.Absent {
+		s.rules = nil // a group that does not exist is not asked, and nobody gives it up
 	}
 }
 

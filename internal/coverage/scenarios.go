@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/conformance"
@@ -101,8 +102,9 @@ func (c *Counts) keep(o *Counts) {
 }
 
 // onBroker says whether a broker like the model can be asked as well. What waits for minutes is asked when it is recorded, and by whoever says
-// --slow.
+// --slow. What can only be made to happen in process counts for nothing here.
 func onBroker(sc *conformance.Scenario, caps target.Capabilities) bool {
 	caps.Virtual = false
+	caps.Faults = slices.DeleteFunc(target.Faults(), func(f target.Fault) bool { return f == target.Load })
 	return sc.Unaskable(caps) == ""
 }

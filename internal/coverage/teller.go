@@ -36,7 +36,7 @@ type teller struct {
 	began    bool // the producer has begun a transaction
 
 	commands []string
-	told     bool // somebody who waited has been answered since the last command: the next one comes in a block of its own
+	told     bool // the last command's request waits, or somebody who waited has been answered: the next one comes in a block of its own
 	err      error
 }
 
@@ -134,6 +134,7 @@ func (l *teller) follow(e *c.Event, t *c.Transition, speaker string) {
 	case c.ResetGeneration:
 		l.gen = 0
 	}
+	l.told = e.Kind.Request() && len(t.Replies) == 0
 	for _, r := range t.Replies {
 		l.told = l.told || r.To.Kind != c.Caller
 		if r.Error == c.CodeNone && r.Echo == c.EchoSlot && r.Member >= 0 { // a JoinGroup's
