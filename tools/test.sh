@@ -2,8 +2,8 @@
 # The test suite in parts, each with the seconds it takes:
 #   build        everything compiles, tests with the race detector included
 #   unit         all tests that are not apart, with the race detector
-#   exploration  what runs on one goroutine and much of the processor (checker/explore and its specimen, checker/lockstep,
-#                internal/coverage): the race detector would only slow it down
+#   exploration  what runs on one goroutine and much of the processor (checker/explore and its specimen, checker/clients,
+#                checker/lockstep, internal/coverage): the race detector would only slow it down
 #   scenarios    every scenario on what runs in this process
 #   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka...
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 . tools/parts.sh
 
 module=$($GO list -m)
-apart=("$module/cmd/muster" "$module/checker/explore" "$module/checker/variant" "$module/checker/lockstep" "$module/internal/coverage" "$module/checker/linearize" "$module/fuzz/bugs")
+apart=("$module/cmd/muster" "$module/checker/explore" "$module/checker/variant" "$module/checker/clients" "$module/checker/lockstep" "$module/internal/coverage" "$module/checker/linearize" "$module/fuzz/bugs")
 kafka=true
 if [ -z "${MUSTER_REQUIRE_KAFKA:-}" ] && ! have_kafka; then
 	kafka=false # then tests that need it skip themselves
@@ -35,7 +35,7 @@ unit() {
 	rm -f "$log"
 	return "$status"
 }
-explore() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/lockstep ./internal/coverage; }
+explore() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage; }
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
