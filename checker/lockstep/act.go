@@ -110,6 +110,10 @@ func (w *walk) happens(fails bool, do func(), expected happening) *Violation {
 		return v
 	}
 	effects := w.drain()
+	if w.blind {
+		w.forget(effects)
+		return nil
+	}
 	at := observe.At(w.machine.Now())
 	var parts []observe.Part
 	for _, g := range slices.Sorted(maps.Keys(w.sets)) {

@@ -29,7 +29,7 @@ func (w *walk) request(e gen.Event) *Violation {
 	}
 	w.sent[ticket] = sent{event: e}
 	if len(parts) > 0 {
-		w.sent[ticket] = sent{e, parts[0].Group}
+		w.sent[ticket] = sent{event: e, group: parts[0].Group}
 	}
 	if v := w.survives(w.sent[ticket].group, func() {
 		w.machine.Request(checker.Request{Ticket: ticket, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
@@ -37,6 +37,10 @@ func (w *walk) request(e gen.Event) *Violation {
 		return v
 	}
 	effects := w.drain()
+	if w.blind {
+		w.forget(effects)
+		return nil
+	}
 	at := observe.At(w.machine.Now())
 	if find, ok := e.Request.(*kmsg.FindCoordinatorRequest); ok {
 		return w.coordinator(ticket, find, e.Version, effects)
@@ -96,6 +100,10 @@ func (w *walk) fire(t checker.Timer, fails bool) *Violation {
 		return v
 	}
 	effects := w.drain()
+	if w.blind {
+		w.forget(effects)
+		return nil
+	}
 	at := observe.At(w.machine.Now())
 	v := w.judge(t.Group, effects, fails, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
 		for _, own := range b.Timers() {
@@ -162,10 +170,17 @@ func (w *walk) drain() checker.Effects {
 	effects := w.machine.Drain()
 	w.armed = w.machine.Timers()
 	for _, a := range effects.Answers {
-		if s, ok := w.sent[a.Ticket]; ok {
-			w.gen.Answered(s.event, a.Message)
-			w.say(a.Ticket, a.Message)
+		s, ok := w.sent[a.Ticket]
+		if !ok {
+			continue
 		}
+		if !s.abandoned {
+			w.gen.Answered(s.event, a.Message)
+			if w.answered != nil {
+				w.answered(s.event.Client, a.Message)
+			}
+		}
+		w.say(a.Ticket, a.Message)
 	}
 	return effects
 }
@@ -267,7 +282,7 @@ func (w *walk) forget(effects checker.Effects) {
 		delete(w.sent, a.Ticket)
 	}
 	for _, t := range effects.Dropped {
-		if s, ok := w.sent[t]; ok {
+		if s, ok := w.sent[t]; ok && !s.abandoned {
 			w.gen.Dropped(s.event)
 		}
 		delete(w.sent, t)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/fuzz/gen"
@@ -16,8 +18,8 @@ import (
 
 // Violation says where a coordinator left the specification.
 type Violation struct {
-	// What differs: "answer", "no answer", "dropped", "records", "timers", "effects" (on a group that the step was not about, or twice)
-	// or "panic". It is the same for the same fault, so that shrinking can hold on to it.
+	// What differs: "answer", "no answer", "dropped", "records", "timers", "effects" (on a group that the step was not about, or twice),
+	// "panic", or "convergence" where clients that heal have not got together. It is the same for the same fault, so that shrinking can hold on to it.
 	What string
 
 	API      string // of the answer that differs
@@ -75,6 +77,9 @@ type Stats struct {
 	Branches int                      // the most that explained one group at a time
 	Rules    map[classic.RuleID]int64 // how often each rule decided a step that was as predicted
 
+	// How long clients have taken at most to get together, and groups to become Empty, where runs end with healing.
+	Healed, Emptied time.Duration
+
 	// Inconclusive says why the run ended before its last step without a violation; empty if it did not.
 	Inconclusive string
 }
@@ -93,32 +98,37 @@ func Run(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Sour
 
 // walk is one run.
 type walk struct {
-	machine checker.Machine
-	world   *observe.World
-	src     gen.Source
-	gen     *gen.Generator
-	sets    map[string][]*observe.Branch
-	tickets checker.Ticket
-	sent    map[checker.Ticket]sent // requests without an answer
-	armed   []checker.Timer         // the machine's, after its last step
-	stats   Stats
-	trace   []string
-	start   time.Time
-	serving classic.Serving
-	epoch   int32 // the latest leader epoch that the machine has heard of
+	machine  checker.Machine
+	world    *observe.World
+	src      gen.Source
+	gen      *gen.Generator
+	sets     map[string][]*observe.Branch
+	tickets  checker.Ticket
+	sent     map[checker.Ticket]sent // requests without an answer
+	armed    []checker.Timer         // the machine's, after its last step
+	stats    Stats
+	trace    []string
+	start    time.Time
+	serving  classic.Serving
+	epoch    int32 // the latest leader epoch that the machine has heard of
+	maxSize  int
+	blind    bool                             // nothing is judged but healing
+	answered func(*gen.Client, kmsg.Response) // where clients heal: hears of every answer
 }
 
 // sent is a request on its way.
 type sent struct {
 	event gen.Event
 	group string // where it may be parked
+
+	abandoned bool // the client has given it up
 }
 
 func newWalk(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source) *walk {
 	w := &walk{
 		machine: m, world: observe.NewWorld(config), src: src, gen: gen.New(setup, src),
 		sets: map[string][]*observe.Branch{}, sent: map[checker.Ticket]sent{},
-		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(),
+		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: config.MaxSize,
 	}
 	for _, g := range w.gen.Groups() {
 		w.set(g)

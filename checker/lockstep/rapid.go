@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -24,6 +25,13 @@ type Options struct {
 	Steps  int    // events a sequence, on average; default 50
 	World  observe.Config
 	Setup  gen.Setup
+
+	// Heal ends each sequence with healing: clients that do what clients do must all get together in a Stable group, and when they have
+	// fallen silent the group must become Empty.
+	Heal bool
+
+	// Blind judges nothing but that, so that World need not fit the machine.
+	Blind bool
 }
 
 // Report is what Rapid has done and found.
@@ -33,6 +41,9 @@ type Report struct {
 	Branches  int
 	Rules     map[classic.RuleID]int64
 	Violation *Violation // with the shortest trace found
+
+	// How long clients have taken at most to get together, and groups to become Empty, in virtual time.
+	Healed, Emptied time.Duration
 
 	// Capacity counts the sequences that ended early because the model had no room for them.
 	Capacity int
@@ -72,6 +83,13 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 			draws := &drawn{t: t}
 			src := &recorder{src: draws}
 			w := newWalk(newMachine(), o.World, o.Setup, src)
+			w.blind = o.Blind
+			differs := func(t *rapid.T, v *Violation) {
+				if v != nil {
+					small = &shrinker{newMachine: newMachine, options: o, best: src.made, found: v}
+					t.Fatalf("differs from the specification: %s", v.key())
+				}
+			}
 			first := small == nil
 			defer func() {
 				if !first {
@@ -86,17 +104,18 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 				if w.stats.Inconclusive != "" {
 					r.Capacity++
 				}
+				r.Healed, r.Emptied = max(r.Healed, w.stats.Healed), max(r.Emptied, w.stats.Emptied)
 			}()
 			t.Repeat(map[string]func(*rapid.T){"event": func(t *rapid.T) {
 				if w.stats.Inconclusive != "" {
 					return
 				}
 				draws.t = t
-				if v := w.event(); v != nil {
-					small = &shrinker{newMachine: newMachine, world: o.World, setup: o.Setup, best: src.made, found: v}
-					t.Fatalf("differs from the specification: %s", v.key())
-				}
+				differs(t, w.event())
 			}})
+			if draws.t = t; o.Heal && w.stats.Inconclusive == "" {
+				differs(t, w.heal())
+			}
 		})
 	})
 	if small != nil {

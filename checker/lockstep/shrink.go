@@ -2,7 +2,6 @@ package lockstep
 
 import (
 	"github.com/muster-kafka/muster/checker"
-	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/fuzz/gen"
 )
 
@@ -57,8 +56,7 @@ func (r *replayer) Intn(n int, _ string) int {
 // shrinker looks for shorter runs that end in the same violation.
 type shrinker struct {
 	newMachine func() checker.Machine
-	world      observe.Config
-	setup      gen.Setup
+	options    Options
 	attempts   int // how many are left
 
 	best  choices
@@ -71,19 +69,21 @@ const attempts = 4000
 // replay runs the choices and returns the violation, if it is still the same.
 func (s *shrinker) replay(c choices) *Violation {
 	r := &replayer{made: c, at: -1}
-	w := newWalk(s.newMachine(), s.world, s.setup, r)
+	w := newWalk(s.newMachine(), s.options.World, s.options.Setup, r)
+	w.blind = s.options.Blind
+	var v *Violation
 	for range c.events {
-		if v := w.event(); v != nil {
-			if v.key() == s.found.key() {
-				return v
-			}
-			return nil
-		}
-		if w.stats.Inconclusive != "" {
-			return nil
+		if v = w.event(); v != nil || w.stats.Inconclusive != "" {
+			break
 		}
 	}
-	return nil
+	if s.options.Heal && v == nil && w.stats.Inconclusive == "" {
+		v = w.heal()
+	}
+	if v != nil && v.key() != s.found.key() {
+		return nil
+	}
+	return v
 }
 
 // try takes the choices if they still end in the violation.

@@ -26,7 +26,7 @@ type Bug struct {
 	Public   string // where the real one was made public: ticket, commit, pull request
 	Rule     string // the rule of the specification that it breaks
 	Suffers  string // what a client suffers
-	CaughtBy string // the judges that have to notice it: "lockstep, linearize"
+	CaughtBy string // the judges that have to notice it: "lockstep, converge, linearize"
 	Prose    string
 	Edits    []Edit
 }

@@ -22,11 +22,12 @@ import (
 const judgeVar = "MUSTER_BUG_JUDGE"
 
 // judges are the judges of impl; each tells what it found, or nothing.
-var judges = map[string]func(*testing.T) string{"lockstep": walk, "linearize": traffic}
+var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic}
 
 // The budget is fixed: a judge that needs more to find a bug does not count as finding it.
 const (
 	sequences, events = 400, 60          // lockstep
+	healings, faults  = 60, 30           // converge
 	runs, calls       = 4, 400           // linearize
 	limit             = 60 * time.Second // of one judge on one bug
 )
@@ -42,6 +43,22 @@ func walk(*testing.T) string {
 		switch {
 		case report.Violation != nil:
 			return fmt.Sprintf("%s after %d sequences, shrunk to %d lines", report.Violation.Error(), report.Sequences, len(report.Violation.Trace))
+		case report.Err != nil:
+			return report.Err.Error()
+		}
+	}
+	return ""
+}
+
+// heal judges nothing but whether clients get together after the same walks.
+func heal(*testing.T) string {
+	for kind := range uint64(2) {
+		machine, options := embedded.Walk(kind)
+		options.Seed, options.Checks, options.Steps, options.Heal, options.Blind = seed, healings, faults, true, true
+		report := lockstep.Rapid(func() checker.Machine { return embedded.NewMachineWith(machine) }, options)
+		switch {
+		case report.Violation != nil:
+			return fmt.Sprintf("%s after %d sequences", report.Violation.Error(), report.Sequences)
 		case report.Err != nil:
 			return report.Err.Error()
 		}

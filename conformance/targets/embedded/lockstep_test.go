@@ -21,7 +21,7 @@ func TestLockstep(t *testing.T) {
 	seen := map[classic.RuleID]int64{}
 	for seed := range uint64(4 * len(embedded.WalkKinds)) {
 		t.Run(fmt.Sprintf("%s/%d", embedded.WalkKinds[seed%uint64(len(embedded.WalkKinds))], seed), func(t *testing.T) {
-			for id, n := range walk(t, seed) {
+			for id, n := range walk(t, seed, lockstep.Options{Checks: *checks, Steps: 100}) {
 				seen[id] += n
 			}
 		})
@@ -37,11 +37,21 @@ func TestLockstep(t *testing.T) {
 	}
 }
 
-// walk walks and returns how often each rule decided a step.
-func walk(t *testing.T, seed uint64) map[classic.RuleID]int64 {
+// After whatever has happened, the clients of the coordinator get together again, and a group that all have left becomes Empty; every step of
+// that is judged in lock-step too.
+func TestClientsHeal(t *testing.T) {
+	for seed := range uint64(len(embedded.WalkKinds)) {
+		t.Run(embedded.WalkKinds[seed], func(t *testing.T) {
+			walk(t, seed, lockstep.Options{Checks: *checks / 5, Steps: 60, Heal: true})
+		})
+	}
+}
+
+// walk walks for as long as the options say and returns how often each rule decided a step.
+func walk(t *testing.T, seed uint64, o lockstep.Options) map[classic.RuleID]int64 {
 	var machines []*embedded.Machine
 	settings, options := embedded.Walk(seed)
-	options.Checks, options.Steps = *checks, 100
+	options.Checks, options.Steps, options.Heal = o.Checks, o.Steps, o.Heal
 	r := lockstep.Rapid(func() checker.Machine {
 		m := embedded.NewMachineWith(settings)
 		machines = append(machines, m)
@@ -61,6 +71,6 @@ func walk(t *testing.T, seed uint64) map[classic.RuleID]int64 {
 			}
 		}
 	}
-	t.Logf("%d sequences, %d steps, %d rules", r.Sequences, r.Steps, len(r.Rules))
+	t.Logf("%d sequences, %d steps, %d rules; together in %v, Empty in %v", r.Sequences, r.Steps, len(r.Rules), r.Healed, r.Emptied)
 	return r.Rules
 }
