@@ -141,6 +141,7 @@ func (r Run) machine() *machine {
 	m.model = classic.New(classic.Config{
 		Profile: r.Profile, Lexicon: m.lexicon, SyncInFlight: r.WriteInFlight || r.Crash == Log, Broken: r.Broken,
 	})
+	m.onTransition = m.stepping.transition
 	m.healer, m.future, m.found = m.layout.healing(), map[wide]fate{}, Healing{Exempt: map[classic.RuleID]int64{}}
 	return m
 }
@@ -196,8 +197,11 @@ type machine struct {
 	found    Healing
 	overflow bool // somewhere there was no room for an id
 
-	stepping stepper
-	leaves   [1]classic.Ref
+	stepping     stepper
+	onTransition func(*classic.Transition) bool
+	lonely       act // one in which the coordinator has no part
+	leaves       [1]classic.Ref
+	nexts        []world
 }
 
 func (m *machine) Initial() explore.Key {

@@ -101,28 +101,29 @@ func (m *machine) ask(w *world) fate {
 		return known
 	}
 	m.future[key] = fate{end: asking}
-	f, none := fate{end: fine}, true
-	for _, next := range m.nexts(w) {
-		none = false
-		n := m.ask(&next)
+	f, from := fate{end: fine}, len(m.nexts)
+	m.collect(w)
+	for i := from; i < len(m.nexts); i++ {
+		n := m.ask(&m.nexts[i])
 		f.end, f.steps = max(f.end, n.end), max(f.steps, n.steps+1)
 	}
-	if none {
+	if len(m.nexts) == from {
 		f.end = m.resting(w)
 	}
+	m.nexts = m.nexts[:from]
 	m.future[key] = f
 	return f
 }
 
-// nexts are the states to which one step of healing leads.
-func (m *machine) nexts(w *world) (all []world) {
+// collect appends to m.nexts the states to which one step of healing leads.
+func (m *machine) collect(w *world) {
+	from := len(m.nexts)
 	m.healing(w, func(_ *act, next *world) bool {
-		if !slices.Contains(all, *next) {
-			all = append(all, *next)
+		if !slices.Contains(m.nexts[from:], *next) {
+			m.nexts = append(m.nexts, *next)
 		}
 		return true
 	})
-	return all
 }
 
 // resting says what the state is in which healing has ended.
@@ -178,8 +179,10 @@ func (m *machine) worst(w world) world {
 
 // worse is the first step of healing that may end as badly as any.
 func (m *machine) worse(w *world) (world, bool) {
-	worst := m.ask(w).end
-	for _, next := range m.nexts(w) {
+	worst, from := m.ask(w).end, len(m.nexts)
+	defer func() { m.nexts = m.nexts[:from] }()
+	m.collect(w)
+	for _, next := range m.nexts[from:] {
 		if e := m.ask(&next).end; e == worst || e == stuck && worst == rounds {
 			return next, true
 		}

@@ -105,10 +105,11 @@ func (m *machine) giveUp(w *world, who int8, yield func(*act) bool) bool {
 }
 
 func (m *machine) become(w *world, who int8, kind actKind, change func(*client), yield func(*act) bool) bool {
-	a := act{kind: kind, who: who, log: logging{other: -1}, next: *w}
+	a := &m.lonely
+	a.kind, a.who, a.log.other, a.next = kind, who, -1, *w
 	change(&a.next.clients[who])
 	a.next.clients[who].plain()
-	return yield(&a)
+	return yield(a)
 }
 
 // arrive is the late answer to a client's JoinGroup.

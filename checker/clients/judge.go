@@ -25,6 +25,7 @@ var holding = []property{
 var refuted = []property{
 	{name: "a generation is used once", rule: classic.JoinCompleteGeneration, step: usedOnce},
 	{name: "whoever acts in a generation has heard of it", rule: classic.GenerationFence, step: actsInItsOwn},
+	{name: "a generation that a crash has lost is valid again only for those who have joined the new one", rule: classic.StaticRetained, step: joinedAnew},
 	{name: "an assignment is made by a leader that has heard of the generation", rule: classic.SyncLeaderAssigns, step: assignsItsOwn},
 	{name: "of one generation there is one leader", rule: classic.JoinReplyFollower, state: oneLeader},
 	{name: "an id that is gone stays unknown", rule: classic.JoinUnknownMember, step: staysGone},
@@ -141,6 +142,23 @@ func usedOnce(_ *machine, w *world, a *act) bool {
 	}
 	for i := range w.clients {
 		if c := &w.clients[i]; c.is && c.lost && c.gen == w.current()+1 {
+			return false
+		}
+	}
+	return true
+}
+
+// joinedAnew is about members that are in a generation without having joined it. Only static ones can be.
+func joinedAnew(_ *machine, w *world, a *act) bool {
+	if usedOnce(nil, w, a) {
+		return true
+	}
+	for i := range w.clients {
+		c := &w.clients[i]
+		if !c.lost || c.gen != w.current()+1 || c.holds != ownID || a.who == int8(i) || w.group.Slots[c.at].Joining {
+			continue
+		}
+		if d := &a.next.clients[i]; d.holds == ownID {
 			return false
 		}
 	}

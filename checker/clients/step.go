@@ -58,7 +58,7 @@ type stepper struct {
 	from  world // the client waits for its answer
 	who   int8
 	as    int8 // without clients: the static member of the log that joins anew; -1 for none
-	event *classic.Event
+	event classic.Event
 	a     act
 	all   []logging
 	yield func(*act) bool
@@ -72,7 +72,7 @@ func (m *machine) step(from *world, who int8, e *classic.Event, in surroundings,
 
 func (m *machine) stepAs(from *world, who, as int8, e *classic.Event, in surroundings, yield func(*act) bool) bool {
 	s := &m.stepping
-	*s = stepper{m: m, in: in, from: *from, who: who, as: as, event: e, yield: yield, going: true, all: s.all, a: act{answers: s.a.answers}}
+	*s = stepper{m: m, in: in, from: *from, who: who, as: as, event: *e, yield: yield, going: true, all: s.all, a: act{answers: s.a.answers}}
 	if who >= 0 {
 		switch e.Kind {
 		case classic.JoinGroup:
@@ -81,7 +81,7 @@ func (m *machine) stepAs(from *world, who, as int8, e *classic.Event, in surroun
 			s.from.clients[who].waits = syncing
 		}
 	}
-	m.model.Step(&s.from.group, e, s.transition)
+	m.model.Step(&s.from.group, &s.event, m.onTransition)
 	return s.going
 }
 
@@ -105,7 +105,7 @@ func (s *stepper) transition(t *classic.Transition) bool {
 		if l.other >= 0 {
 			next.fresh[l.other] = true
 		}
-		s.a = act{kind: happens, who: s.who, event: *s.event, transition: t, log: l, answers: s.a.answers[:0]}
+		s.a = act{kind: happens, who: s.who, event: s.event, transition: t, log: l, answers: s.a.answers[:0]}
 		if s.answered(next, t, 0); !s.going {
 			return false
 		}
