@@ -43,6 +43,10 @@ type healer struct {
 	given    map[string]assignment // by group: the latest that a leader has made and has been told of
 	seen     *kmsg.DescribeGroupsResponse
 
+	// When the members of a group were last made to start anew, by its name: whoever sees that others are refused for their protocols
+	// (join.protocol.inconsistent), and whose own are the odd ones, has to.
+	restarted map[string]time.Time
+
 	since time.Time // when all were found together; zero where they are not
 	stale bool      // something has happened since that may have changed it
 }
@@ -66,7 +70,7 @@ type patient struct {
 
 // heal ends the run.
 func (w *walk) heal() *Violation {
-	h := &healer{w: w, began: w.machine.Now(), given: map[string]assignment{}}
+	h := &healer{w: w, began: w.machine.Now(), given: map[string]assignment{}, restarted: map[string]time.Time{}}
 	w.answered = h.answered
 	w.gen.Heal()
 	for {
@@ -186,6 +190,9 @@ func (h *healer) answered(to *gen.Client, resp kmsg.Response) {
 	switch m := resp.(type) {
 	case *kmsg.JoinGroupResponse:
 		c.hears("JoinGroup", m.ErrorCode)
+		if m.ErrorCode == classic.CodeInconsistentGroupProtocol {
+			h.restart(c.Group)
+		}
 	case *kmsg.HeartbeatResponse:
 		c.hears("Heartbeat", m.ErrorCode)
 	case *kmsg.SyncGroupResponse:
@@ -197,6 +204,20 @@ func (h *healer) answered(to *gen.Client, resp kmsg.Response) {
 		// One that was there already is not the one that the leader has made now.
 		if own, made := c.makes.to[c.ID()]; made && own == c.has {
 			h.given[c.Group] = c.makes
+		}
+	}
+}
+
+// restart has the members of a group start anew, unless they just have.
+func (h *healer) restart(group string) {
+	now := h.w.machine.Now()
+	if last, ever := h.restarted[group]; ever && now.Sub(last) < patience {
+		return
+	}
+	h.restarted[group] = now
+	for _, c := range h.clients {
+		if c.Group == group && c.settled() {
+			c.JoinID, c.Synced, c.Rejoin, c.next = "", false, true, now
 		}
 	}
 }
