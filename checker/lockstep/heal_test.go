@@ -25,7 +25,7 @@ func TestClientsOfTheModelHeal(t *testing.T) {
 				c.MaxSize = 2
 			}
 			r := Rapid(func() checker.Machine { return observe.NewMachine(observe.NewWorld(c), nil) }, Options{
-				Seed: uint64(i + 1), Checks: 20, Steps: 60, World: c, Setup: setup, Heal: true,
+				Seed: uint64(i + 1), Checks: 12, Steps: 60, World: c, Setup: setup, Heal: true,
 			})
 			if r.Err != nil {
 				t.Fatal(r.Err)
@@ -59,7 +59,7 @@ func TestHealingNoticesBrokenRules(t *testing.T) {
 			broken := config(classic.Java)
 			broken.Broken = []classic.RuleID{c.rule}
 			r := Rapid(func() checker.Machine { return observe.NewMachine(observe.NewWorld(broken), nil) }, Options{
-				Checks: 200, Steps: 30, World: config(classic.Java), Setup: gen.Setup{Clients: 3}, Heal: true, Blind: true,
+				Checks: 120, Steps: 30, World: config(classic.Java), Setup: gen.Setup{Clients: 3}, Heal: true, Blind: true,
 			})
 			switch v := r.Violation; {
 			case r.Err != nil:

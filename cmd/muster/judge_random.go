@@ -25,7 +25,7 @@ func walkImpl(ctx context.Context, s *session) error {
 	for seed := s.seed; ; seed++ {
 		inconsistent := &inconsistencies{}
 		machine, options := embedded.Walk(seed)
-		options.Checks, options.Steps = batch, 80
+		options.Checks, options.Steps, options.Heal = batch, 80, true
 		report := lockstep.Rapid(func() checker.Machine {
 			return watched{embedded.NewMachineWith(machine), inconsistent}
 		}, options)
