@@ -91,7 +91,7 @@ func TestTracesOfConvergence(t *testing.T) {
 // No other rule is needed: clients get together without it, if more slowly.
 func TestRulesThatConvergenceDoesNotMiss(t *testing.T) {
 	if !*deep {
-		t.Skip("a minute; go test -deep runs it")
+		t.Skip("ten seconds; go test -deep runs it")
 	}
 	for i := range classic.Rules() {
 		rule := classic.RuleID(i)

@@ -17,7 +17,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the goldens in testdata anew; read the difference before committing it")
-	deep   = flag.Bool("deep", false, "explore the deep runs too (minutes)")
+	deep   = flag.Bool("deep", false, "explore the deep runs too (half a minute)")
 )
 
 // golden compares text with a file of testdata.
@@ -92,7 +92,7 @@ func TestRunsToClosure(t *testing.T) {
 
 func TestDeepRuns(t *testing.T) {
 	if !*deep {
-		t.Skip("minutes; go test -deep runs it")
+		t.Skip("twenty seconds; go test -deep runs it")
 	}
 	var sizes strings.Builder
 	for _, r := range Deep() {

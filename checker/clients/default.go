@@ -26,7 +26,7 @@ func Runs() []Run {
 	}
 }
 
-// Deep are explorations for a big change: a few minutes.
+// Deep are explorations for a big change: some twenty seconds on two cores.
 func Deep() []Run {
 	one, two := []string{"a"}, []string{"ab", "b"}
 	java, scala := classic.Java, classic.Scala
