@@ -19,3 +19,8 @@ type Told interface {
 	// Ended is called after each run: whether its whole text was the expected one.
 	Ended(whole bool)
 }
+
+// Citing is a Chooser that says which rules decided what happened since it was last asked, by their ids.
+type Citing interface {
+	Cited() []string
+}

@@ -10,6 +10,7 @@ import (
 type actor struct {
 	name     string
 	group    string   // the scenario's name of the group that it joined
+	groups   []string // all that it ever joined
 	ids      []string // every id that it was handed, oldest first
 	joinID   string   // the id of its next JoinGroup: empty again once the coordinator does not know it any more
 	gen      int32

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"time"
 
@@ -69,7 +70,7 @@ func (r *run) leaveAll(groups []string) {
 
 func (r *run) leaveNamed(g string) {
 	for _, a := range r.order {
-		if r.group(a.group) != g {
+		if !slices.ContainsFunc(a.groups, func(name string) bool { return r.group(name) == g }) {
 			continue
 		}
 		for _, id := range a.ids {

@@ -16,7 +16,7 @@ const minObserve = 250 * time.Millisecond
 // before it has promised does not show yet: on a network they are asked again while their line is not the expected one, as long as a
 // settle time (and while recording only after one).
 func (r *run) observe(req *request, msg kmsg.Request, asked int16) error {
-	if !r.caps.Virtual && r.recording {
+	if !r.caps.Virtual && (r.recording || r.unpromised) {
 		if err := r.clock.Sleep(r.ctx, r.quiet); err != nil {
 			return err
 		}

@@ -23,11 +23,12 @@ type run struct {
 	patience time.Duration // how long an answer that the text promises is waited for on a network
 	quiet    time.Duration // how long nothing must come before a request counts as parked
 
-	recording bool // there is no expected text yet
-	delays    bool // the scenario is about the initial rebalance delay, so the runner does not wait for its end
-	expires   bool // offsets expire when time passes
-	gate      *gate
-	sent      bool // something was sent, so that there may be something to remove
+	recording  bool // there is no expected text yet
+	unpromised bool // nor is there, but the runner does not go carefully either
+	delays     bool // the scenario is about the initial rebalance delay, so the runner does not wait for its end
+	expires    bool // offsets expire when time passes
+	gate       *gate
+	sent       bool // something was sent, so that there may be something to remove
 
 	base     string // real name of the scenario's group
 	names    *names

@@ -49,6 +49,9 @@ func (r *run) join(a *actor, c *script.Command, hidden bool) (*request, error) {
 		return nil, fmt.Errorf("%s has no protocol yet; write join %s range=x", a.name, a.name)
 	}
 	a.group = groupArg(c, a)
+	if !slices.Contains(a.groups, a.group) {
+		a.groups = append(a.groups, a.group)
+	}
 	if s, ok := c.Arg("static"); ok {
 		a.instance = instance(s, a.name)
 	}

@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"time"
@@ -31,6 +32,7 @@ type Machine struct {
 	serving classic.Serving
 	epoch   int32 // the latest leader epoch heard of
 	watch   func(*Step)
+	cited   []classic.RuleID
 }
 
 var _ checker.Broker = (*Machine)(nil)
@@ -189,6 +191,7 @@ func (m *Machine) pick(event func(yield func(Outcome) bool) error) (Outcome, err
 
 func (m *Machine) take(o Outcome) {
 	b := o.Branch
+	m.cited = append(m.cited, o.Rules...)
 	for _, a := range o.Answers {
 		m.effects.Answers = append(m.effects.Answers, checker.Answer{Ticket: a.Ticket, Message: a.Message})
 	}
@@ -286,6 +289,14 @@ func (m *Machine) Advance(d time.Duration) { m.now = m.now.Add(d) }
 
 // FailWrites makes the writes of the next Request or Fire fail.
 func (m *Machine) FailWrites(fail bool) { m.failing = fail }
+
+// Cited are the rules that have decided what happened since it was last called, in the order of their ids.
+func (m *Machine) Cited() []classic.RuleID {
+	rules := m.cited
+	m.cited = nil
+	slices.Sort(rules)
+	return slices.Compact(rules)
+}
 
 // Drain returns what has come out since the last Drain.
 func (m *Machine) Drain() checker.Effects {

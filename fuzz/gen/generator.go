@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -18,6 +19,9 @@ type Setup struct {
 	MinSession, MaxSession time.Duration // bounds of session timeouts; default 6 s and 30 min
 	MaxMetadata            int           // default 4096
 	Topic                  string        // a topic with at least two partitions; default "t"
+
+	// Sessions and Rebalances are the timeouts that members join with; by default some that differ, the latter with 0 among them.
+	Sessions, Rebalances []time.Duration
 
 	// Versions are what is asked of an API; those not named have all that the spine knows.
 	Versions map[kmsg.Key]Versions
@@ -61,6 +65,12 @@ func (s Setup) withDefaults() Setup {
 	}
 	if s.Topic == "" {
 		s.Topic = "t"
+	}
+	if s.Sessions == nil {
+		s.Sessions = []time.Duration{10 * time.Second, 10 * time.Second, 6 * time.Second, 45 * time.Second}
+	}
+	if s.Rebalances == nil {
+		s.Rebalances = []time.Duration{30 * time.Second, 30 * time.Second, 5 * time.Second, time.Minute, 0}
 	}
 	versions := map[kmsg.Key]Versions{}
 	for k, v := range spine {
@@ -107,6 +117,7 @@ func New(setup Setup, src Source) *Generator {
 		g.shown[name] = shown
 		for range g.setup.Clients {
 			c := NewClient(actorName(len(g.clients)), name)
+			c.Session, c.Rebalance = g.setup.Sessions[0], g.setup.Rebalances[0]
 			c.lists = g.lists(c, subscribes)
 			c.List = c.lists[0]
 			if other {
@@ -386,3 +397,6 @@ func (g *Generator) request(c *Client, req kmsg.Request) Event {
 	}
 	return Event{Client: c, Request: req, Version: version}
 }
+
+// Spoken are the versions that the generator knows of each API.
+func Spoken() map[kmsg.Key]Versions { return maps.Clone(spine) }

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -13,8 +14,8 @@ func (g *Generator) join(c *Client) Event {
 
 func (g *Generator) joinRequest(c *Client) *kmsg.JoinGroupRequest {
 	r := c.JoinGroup()
-	r.SessionTimeoutMillis = []int32{10_000, 10_000, 6_000, 45_000}[g.src.Intn(4, "session")]
-	r.RebalanceTimeoutMillis = []int32{30_000, 30_000, 5_000, 60_000, 0}[g.src.Intn(5, "rebalance")]
+	r.SessionTimeoutMillis = int32(g.setup.Sessions[g.src.Intn(len(g.setup.Sessions), "session")] / time.Millisecond)
+	r.RebalanceTimeoutMillis = int32(g.setup.Rebalances[g.src.Intn(len(g.setup.Rebalances), "rebalance")] / time.Millisecond)
 	return r
 }
 

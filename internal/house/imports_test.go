@@ -55,6 +55,7 @@ var rules = []rule{
 	{folder: "internal/doctor", ours: []string{"internal/anomaly"}, foreign: []string{franz, "golang.org/x/time"}, tests: []string{"internal/kafka"}},
 	{folder: "internal/atlas", ours: []string{"conformance", "model", "internal/kafka"}, foreign: []string{"golang.org/x/sync"}, tests: []string{"conformance"}},
 	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model"}},
+	{folder: "internal/differ", ours: []string{"conformance", "model", "checker", "fuzz/gen"}, foreign: []string{kmsg}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
 	{folder: "internal/divergences", ours: []string{"model", "conformance"}},

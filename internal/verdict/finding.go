@@ -54,6 +54,9 @@ func (f Finding) described() Finding {
 // letter: where the two part, one of them is wrong. An unsteady result that counts at all is a failure whatever its class: a rule that
 // holds now and then is none.
 func (f Finding) violates(strict bool) bool {
+	if f.Judge == Diff {
+		return !f.Registered
+	}
 	if f.Judge != Scenarios || f.Unsteady || f.Kind == KindBug {
 		return true
 	}

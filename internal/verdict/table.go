@@ -11,10 +11,14 @@ import (
 func (v *Verdict) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	seed := ""
-	if v.Random != nil || v.Linearizability != nil {
+	if v.Random != nil || v.Linearizability != nil || v.Diff != nil {
 		seed = fmt.Sprintf(" (--seed %d)", v.Seed)
 	}
-	fmt.Fprintf(&b, "muster %s judged %s against %s%s\n\n", v.Muster, v.Target, v.ComparedWith, seed)
+	did := [2]string{"judged", "against"}
+	if v.Diff != nil {
+		did = [2]string{"compared", "with"}
+	}
+	fmt.Fprintf(&b, "muster %s %s %s %s %s%s\n\n", v.Muster, did[0], v.Target, did[1], v.ComparedWith, seed)
 	v.rows(&b)
 	list(&b, "FAILURE", v.Failures)
 	list(&b, "KNOWN FAILURE", v.Known)
@@ -38,6 +42,12 @@ const notRun = "not run on this target"
 func (v *Verdict) rows(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(t, "CHECKED\tHOW MUCH\tRESULT\n")
+	if v.Diff != nil {
+		howMuch, result := v.diffRow()
+		fmt.Fprintf(t, "%s\t%s\t%s\n", Diff, howMuch, result)
+		t.Flush()
+		return
+	}
 	row := func(name string, ran bool, howMuch, result string) {
 		if !ran {
 			howMuch, result = notRun, "-"

@@ -71,6 +71,7 @@ type Verdict struct {
 	Exploration     *ExplorationCounts     `json:"exploration"`
 	Random          *RandomCounts          `json:"random"`
 	Linearizability *LinearizabilityCounts `json:"linearizability"`
+	Diff            *DiffCounts            `json:"diff,omitempty"` // of muster diff alone, which has no other judge
 
 	Failures    []Finding `json:"failures"`    // violations
 	Differences []Finding `json:"differences"` // from compat rules without --strict, and from quirks
@@ -281,6 +282,12 @@ func (v *Verdict) countUnknown() {
 	if l := v.Linearizability; l != nil && l.Unknown > 0 {
 		v.CannotTell("linearizability: %d of %s could not be decided", l.Unknown, count(l.Histories, "history", "histories"))
 	}
+	if d := v.Diff; d != nil && d.NotChecked > 0 {
+		v.CannotTell("diff: %s differed and there was no time to look again; raise --budget", count(d.NotChecked, "sequence", "sequences"))
+	}
+	if d := v.Diff; d != nil && d.Sequences == 0 && !v.unavailable {
+		v.CannotTell("diff: no sequence was played, so nothing is known")
+	}
 	if len(v.judges()) == 0 && !v.unavailable {
 		v.CannotTell("no judge ran")
 	}
@@ -300,6 +307,9 @@ func (v *Verdict) judges() []Judge {
 	}
 	if v.Linearizability != nil {
 		js = append(js, Linearizability)
+	}
+	if v.Diff != nil {
+		js = append(js, Diff)
 	}
 	return js
 }

@@ -24,6 +24,9 @@ func Variations() []Variation {
 // On says whether the point is on in a profile.
 func (v Variation) On(p Profile) bool { return *v.field(&p) }
 
+// Set turns the point on or off in a profile: for those who ask which point makes a difference.
+func (v Variation) Set(p *Profile, on bool) { *v.field(p) = on }
+
 var variations = []Variation{
 	{Name: "SyncRenewsTimer", Rule: SyncStableKeepsTimer, in: scalaOnly, field: func(p *Profile) *bool { return &p.SyncRenewsTimer }},
 	{Name: "PendingLeaveRebalances", Rule: LeavePendingRebalances, in: javaOnly, field: func(p *Profile) *bool { return &p.PendingLeaveRebalances }},

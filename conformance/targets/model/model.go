@@ -55,6 +55,9 @@ type Options struct {
 	// Profile is the broker profile that it has the settings of: default (also if empty), delay, size, retention, restart or faults.
 	Profile string
 
+	// Adjust changes the coordinator's profile, for those who ask which of its points makes a difference; nil does not.
+	Adjust func(*classic.Profile)
+
 	// Broken lists rules that the model violates on purpose.
 	Broken []classic.RuleID
 }
@@ -102,6 +105,9 @@ func New(o Options, choose func(n int) int) (*Target, error) {
 	profile, judged, versions, err := coordinator(which)
 	if err != nil {
 		return nil, fmt.Errorf("target %s: %w", name, err)
+	}
+	if o.Adjust != nil {
+		o.Adjust(&profile)
 	}
 	settings, known := profiles[cmp.Or(o.Profile, "default")]
 	if !known {
@@ -172,6 +178,17 @@ func (t *Target) Capabilities() target.Capabilities { return t.caps }
 
 // Clock is the virtual time.
 func (t *Target) Clock() target.Clock { return (*clock)(t) }
+
+// Cited are the ids of the rules that have decided what happened since it was last called.
+func (t *Target) Cited() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var ids []string
+	for _, r := range t.machine.Cited() {
+		ids = append(ids, r.Rule().ID)
+	}
+	return ids
+}
 
 // Close ends all calls.
 func (t *Target) Close() error {

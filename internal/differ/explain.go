@@ -1,0 +1,283 @@
+package differ
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// ModelOpener opens the specification of a release ("4.3.1", "reference") with its profile adjusted (nil: not) and with rules broken.
+type ModelOpener func(release string, adjust func(*classic.Profile), broken ...classic.RuleID) (conformance.Chooser, error)
+
+// explain says why a difference is no news, and which rule it is about. The specification is asked only now: whether the releases that the
+// two sides are give these texts, and which point of the specification makes the one to the other. What is written down in a register of a
+// side counts as known too.
+func (r *run) explain(ctx context.Context, c *Class) {
+	if r.o.Model == nil {
+		return
+	}
+	e := explainer{run: r, ctx: ctx, c: c, relA: r.a.caps.Release, relB: r.b.caps.Release}
+	a, b := c.TextA[:min(len(c.TextA), c.Block+1)], c.TextB[:min(len(c.TextB), c.Block+1)]
+	switch {
+	case e.relA != "" && e.relB != "":
+		if e.releases(a, b); c.Known == "" && e.relA != e.relB {
+			e.recorded()
+		}
+	case e.relB != "":
+		e.stranger(e.relB, b, a, c.A, c.B)
+	case e.relA != "":
+		e.stranger(e.relA, a, b, c.B, c.A)
+	}
+}
+
+type explainer struct {
+	*run
+	ctx        context.Context
+	c          *Class
+	relA, relB string
+	silent     bool     // the specification had no answer to something
+	cited      []string // the rules by which the specification of either side came to the block in question
+}
+
+// gives asks whether the release, so changed, gives the texts.
+func (e *explainer) gives(release string, texts [][]string, adjust func(*classic.Profile), broken ...classic.RuleID) bool {
+	m, err := e.o.Model(release, adjust, broken...)
+	if err != nil {
+		return false
+	}
+	sc, err := e.c.Sequence.upTo(len(texts) - 1).scenario("explain")
+	if err != nil {
+		return false
+	}
+	got, err := sc.Accepts(e.ctx, m, texts)
+	e.silent = e.silent || err == nil && uncovered(got)
+	if adjust == nil && len(broken) == 0 && got.Blocks >= len(texts)-1 {
+		e.cited = append(e.cited, got.Rules...)
+	}
+	return err == nil && got.Stopped == "" && got.Blocks == len(texts)
+}
+
+// releases explains a difference of two releases.
+func (e *explainer) releases(a, b [][]string) {
+	okA, okB := e.gives(e.relA, a, nil), e.gives(e.relB, b, nil)
+	switch {
+	case e.silent:
+		e.c.Note = notCovered
+		return
+	case !okA && !okB:
+		e.c.Note = "the specification of neither side gives its text"
+		return
+	case !okA:
+		e.c.Note = fmt.Sprintf("the specification of %s does not give its text; that of %s does", e.relA, e.relB)
+		return
+	case !okB:
+		e.c.Note = fmt.Sprintf("the specification of %s does not give its text; that of %s does", e.relB, e.relA)
+		return
+	case e.relA == e.relB:
+		e.c.Known = "the specification leaves the choice"
+		return
+	}
+	m, err := profileOf(e.relA)
+	if err != nil {
+		return
+	}
+	other, err := profileOf(e.relB)
+	if err != nil {
+		return
+	}
+	if e.gives(e.relA, b, nil) || e.gives(e.relB, a, nil) {
+		e.c.Known = "the specification leaves the choice"
+		return
+	}
+	e.c.Known = "the specification knows both releases so, by several of its points together"
+	var rules, points []string
+	tell := func(rule classic.RuleID, point string) {
+		rules = append(rules, rule.Rule().ID)
+		points = append(points, point)
+	}
+	for _, v := range classic.Variations() {
+		if v.On(m) == v.On(other) {
+			continue
+		}
+		if e.gives(e.relA, b, func(p *classic.Profile) { v.Set(p, v.On(other)) }) {
+			tell(v.Rule, fmt.Sprintf("variation %s of rule %s (%s)", v.Name, v.Rule.Rule().ID, v.Releases))
+		}
+	}
+	for _, d := range classic.Defects() {
+		if m.Defects.Has(d.ID) == other.Defects.Has(d.ID) {
+			continue
+		}
+		if e.gives(e.relA, b, func(p *classic.Profile) { p.Defects ^= 1 << d.ID }) {
+			tell(d.Rule, fmt.Sprintf("defect of rule %s (%s, %s)", d.Rule.Rule().ID, d.Releases, d.Issue))
+		}
+	}
+	if len(points) > 0 {
+		e.c.Known = strings.Join(points, "; or ")
+	}
+	if len(rules) == 0 {
+		rules = strictest(e.cited)
+	}
+	if len(rules) > 0 {
+		e.c.Rule, e.c.Rules = rules[0], rules
+	}
+}
+
+// strictest are the rules of the strictest class among them.
+func strictest(ids []string) []string {
+	var kept []string
+	class := classic.Quirk
+	for _, id := range ids {
+		r, ok := classic.FindRule(id)
+		if !ok {
+			continue
+		}
+		if c := r.Rule().Class; c < class {
+			class, kept = c, nil
+		}
+		if r.Rule().Class == class {
+			kept = append(kept, id)
+		}
+	}
+	return slices.Compact(kept)
+}
+
+func profileOf(release string) (classic.Profile, error) {
+	if release == conformance.Reference {
+		return classic.Reference, nil
+	}
+	return classic.ProfileFor(release)
+}
+
+// stranger explains a difference between a release and what is none.
+func (e *explainer) stranger(release string, texts, strange [][]string, got, want string) {
+	if !e.gives(release, texts, nil) {
+		e.c.Note = fmt.Sprintf("the specification of %s does not give its text", release)
+	} else if e.gives(release, strange, nil) {
+		e.c.Known = "the specification leaves the choice"
+		return
+	}
+	for _, id := range classic.Rules() {
+		rule, ok := classic.FindRule(id.ID)
+		if ok && e.gives(release, strange, nil, rule) {
+			e.c.Rules = append(e.c.Rules, id.ID)
+		}
+	}
+	if len(e.c.Rules) == 0 {
+		e.c.Rules = strictest(e.cited)
+	}
+	if len(e.c.Rules) > 0 {
+		e.c.Rule = e.c.Rules[0]
+	}
+	if entry := e.registered(got, want); entry != nil {
+		e.c.Known = fmt.Sprintf("register of known differences: %s (%s, %s)", entry.Scenario, entry.Rule, entry.Kind)
+		e.c.Rule = entry.Rule
+	}
+}
+
+// recorded finds a scenario about the rule at work that has both answers, of the same verb, each where it applies to that side's release:
+// what the specification leaves out, or decides in one of several ways that are right, may be recorded all the same.
+func (e *explainer) recorded() {
+	for block, s := range e.blocks() {
+		for _, a := range textsFor(block, e.relA) {
+			for _, b := range textsFor(block, e.relB) {
+				if !partsSo(a, b, e.c.A, e.c.B) {
+					continue
+				}
+				rules := block.Rules
+				if len(rules) == 0 {
+					rules = s.File.Rules
+				}
+				if !e.silent && !slices.ContainsFunc(rules, func(id string) bool { return slices.Contains(e.cited, id) }) {
+					continue
+				}
+				e.c.Known = fmt.Sprintf("recorded so in scenario %s, line %d (%s)", s.Name, block.Line, strings.Join(rules, " "))
+				e.c.Rule, e.c.Rules = rules[0], rules
+				return
+			}
+		}
+	}
+}
+
+// textsFor are those that a release may give: the reference gives the contract of a quirk in place of its accident.
+func textsFor(b *script.Block, release string) [][]script.Expect {
+	if release != conformance.Reference {
+		return [][]script.Expect{b.For(release).Lines}
+	}
+	all := [][]script.Expect{b.For(newestRelease).Lines}
+	for i := range b.Variants {
+		if b.Variants[i].Contract != "" {
+			all = append(all, b.Variants[i].Lines)
+		}
+	}
+	return all
+}
+
+// partsSo reports whether two texts part somewhere as the two lines do.
+func partsSo(a, b []script.Expect, lineA, lineB string) bool {
+	for n := range min(len(a), len(b)) {
+		switch {
+		case a[n].Text == b[n].Text:
+		case expects(a[n], lineA) && expects(b[n], lineB), parted(answer(a[n].Text), answer(b[n].Text)) == parted(answer(lineA), answer(lineB)):
+			return true
+		}
+	}
+	return false
+}
+
+// expects reports whether the line may be of somebody else, apart from whose it is.
+func expects(e script.Expect, line string) bool {
+	return e.Match(label(e.Text) + ": " + answer(line))
+}
+
+// blocks are those of the scenarios that come with Muster in which the verb of the difference is at work.
+func (e *explainer) blocks() iter.Seq2[*script.Block, *conformance.Scenario] {
+	word, _, late := strings.Cut(e.c.Verb, " ")
+	return func(yield func(*script.Block, *conformance.Scenario) bool) {
+		all, err := conformance.Scenarios()
+		if err != nil {
+			return
+		}
+		for _, s := range all {
+			for _, b := range s.File.Blocks {
+				if s.File.Profile != "" || !late && !slices.ContainsFunc(b.Commands, func(c script.Command) bool { return c.Verb == word }) {
+					continue
+				}
+				if !yield(b, s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// registered finds an entry whose difference looks the same.
+func (e *explainer) registered(got, want string) *conformance.Entry {
+	if e.o.Known == nil {
+		return nil
+	}
+	for block, s := range e.blocks() {
+		for i := range e.o.Known.Entries {
+			entry := &e.o.Known.Entries[i]
+			if entry.Scenario != s.Name || entry.Block > len(s.File.Blocks) || s.File.Blocks[entry.Block-1] != block {
+				continue
+			}
+			var strange []script.Expect
+			for _, l := range entry.Text {
+				strange = append(strange, script.NewExpect(l))
+			}
+			if partsSo(strange, block.For(script.BaseRelease).Lines, got, want) {
+				return entry
+			}
+		}
+	}
+	return nil
+}
+
+// newestRelease is the one that the reference counts as where a text has a condition.
+const newestRelease = "4.4.0"

@@ -1,0 +1,201 @@
+package differ
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// Class is differences that are taken for one.
+type Class struct {
+	Difference
+	Rule     string   // that tells them apart, if the specification knows one
+	Rules    []string // all that it takes, where it is several
+	Note     string   // what the specification says of it where it does not explain it
+	Known    string   // why it is no news; empty if nobody knows
+	Count    int      // sequences that were made small and ended here
+	Met      int      // sequences that differed so at first sight, those of other classes that look alike among them
+	Sequence Sequence // the smallest
+	From     uint64   // seed of the sequence that it was made from
+	TextA    [][]string
+	TextB    [][]string
+	Name     string
+	File     string // set by whoever saves it
+}
+
+// How sure a difference has to be, and how often one that is shown alike is made small: what looks alike at first may have two causes.
+const (
+	confirmations = 3
+	choices       = 8 // of the sort that may be a free choice
+	alike         = 3
+)
+
+// consider looks at the differences of a sequence. The first one that is news counts; one that is not, and after which the sides still
+// mean the same, does not hide what comes after.
+func (r *run) consider(ctx context.Context, seq Sequence, a, b outcome) {
+	all := differences(seq, a.texts, b.texts)
+	if len(all) == 0 {
+		return
+	}
+	r.count(func(c *Counts) { c.Differed++ })
+	for _, d := range all {
+		if r.meet(d) {
+			r.examine(ctx, seq, d)
+			return
+		}
+	}
+}
+
+// sight is how often differences that look alike were met, and how many of these were looked at.
+type sight struct{ met, examined int }
+
+// meet counts a difference and says whether it has to be looked at.
+func (r *run) meet(d Difference) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, ok := r.sights[d.Signature]
+	if !ok {
+		s = &sight{}
+		r.sights[d.Signature] = s
+	}
+	s.met++
+	if s.examined >= alike {
+		return false
+	}
+	s.examined++
+	return true
+}
+
+// examine makes sure of a difference, makes its sequence small and files it.
+func (r *run) examine(ctx context.Context, seq Sequence, d Difference) {
+	seq = seq.upTo(d.Block)
+	need := confirmations
+	if d.Choice {
+		need = choices
+	}
+	sure, err := r.confirm(ctx, seq, d, need)
+	if err == nil && sure.steady {
+		var small Sequence
+		if small, err = r.shrink(ctx, seq, d); err == nil {
+			var still certainty
+			if still, err = r.confirm(ctx, small, d, need); err == nil && still.steady {
+				seq, sure = small, still
+			}
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.open = append(r.open, Class{Difference: d, Sequence: seq, Count: 1, From: seq.Seed})
+	case errors.Is(err, errUnsayable):
+	case err != nil:
+		r.fail(ctx, err)
+	case sure.choice:
+		r.forget(d, func(c *Counts) { c.Choices++ })
+	case !sure.steady:
+		r.mu.Lock()
+		r.unsteady = append(r.unsteady, Unsteady{seq, d})
+		r.mu.Unlock()
+		r.forget(d, func(c *Counts) { c.Unsteady++ })
+	default:
+		c := &Class{Difference: sure.difference, Sequence: seq, From: seq.Seed, TextA: sure.a, TextB: sure.b}
+		r.explain(ctx, c)
+		r.file(c)
+	}
+}
+
+// forget takes back that a difference was met: it was none.
+func (r *run) forget(d Difference, f func(*Counts)) {
+	r.mu.Lock()
+	if s := r.sights[d.Signature]; s != nil {
+		s.met, s.examined = s.met-1, s.examined-1
+	}
+	r.mu.Unlock()
+	r.count(f)
+}
+
+// file puts a difference into its class; the smallest sequence stands for it.
+func (r *run) file(c *Class) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, old := range r.classes {
+		if old.Signature != c.Signature || old.Rule != c.Rule || (old.Known == "") != (c.Known == "") {
+			continue
+		}
+		c.Count = old.Count + 1
+		old.Count++
+		if smaller(c.Sequence, old.Sequence) {
+			r.classes[i] = c
+		}
+		return
+	}
+	c.Count = 1
+	r.classes = append(r.classes, c)
+}
+
+func smaller(a, b Sequence) bool {
+	if len(a.Lines) != len(b.Lines) {
+		return len(a.Lines) < len(b.Lines)
+	}
+	x, y := strings.Join(a.Lines, "\n"), strings.Join(b.Lines, "\n")
+	return len(x) < len(y) || len(x) == len(y) && x < y
+}
+
+// certainty is what came of playing a sequence again.
+type certainty struct {
+	steady     bool
+	choice     bool // the sides gave the same texts, only not at the same time
+	difference Difference
+	a, b       [][]string
+}
+
+// stretched is by how much slower a sequence is played to make sure of it.
+const stretched = 2
+
+// confirm plays the sequence again so many times, from a clean group and more slowly. Each side waits with patience for the answers that
+// the other has given.
+func (r *run) confirm(ctx context.Context, seq Sequence, d Difference, times int) (certainty, error) {
+	var c certainty
+	seenA, seenB := map[string]bool{}, map[string]bool{}
+	var promised [][]string
+	for range times {
+		a, b, err := r.both(ctx, seq, promised, stretched)
+		if err != nil {
+			return c, err
+		}
+		seenA[joined(a.texts, d.Block)], seenB[joined(b.texts, d.Block)] = true, true
+		for text := range seenA {
+			if seenB[text] {
+				c.choice = d.Choice || len(seenA) > 1 || len(seenB) > 1
+				return c, nil
+			}
+		}
+		found, ok := same(differences(seq, a.texts, b.texts), d)
+		if !ok {
+			return c, nil
+		}
+		c.difference, c.a, c.b = found, a.texts, b.texts
+		promised = b.texts
+	}
+	c.steady = true
+	return c, nil
+}
+
+// same finds a difference again.
+func same(all []Difference, d Difference) (Difference, bool) {
+	for _, o := range all {
+		if o.Signature == d.Signature {
+			return o, true
+		}
+	}
+	return Difference{}, false
+}
+
+func joined(texts [][]string, upTo int) string {
+	var b strings.Builder
+	for i := range min(len(texts), upTo+1) {
+		b.WriteString(strings.Join(texts[i], "\n") + "\n\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,252 @@
+package differ
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/fuzz/gen"
+)
+
+// A sequence is drawn by letting the generator play with a scout: a coordinator in this process, whose answers tell the generator's clients
+// how to go on, so that whole rounds of the protocol are frequent. The scout's word counts for nothing else.
+
+// asks is what both targets can be asked.
+type asks struct {
+	versions map[kmsg.Key]gen.Versions
+	features map[target.Feature]bool
+	topics   bool // t
+	other    bool // u
+}
+
+// common is what both targets have.
+func common(a, b target.Capabilities) asks {
+	c := asks{versions: map[kmsg.Key]gen.Versions{}, features: map[target.Feature]bool{}}
+	for key, v := range gen.Spoken() {
+		for _, caps := range []target.Capabilities{a, b} {
+			if offered, ok := caps.Versions[int16(key)]; ok {
+				v.Min, v.Max = max(v.Min, offered.Min), min(v.Max, offered.Max)
+			}
+		}
+		c.versions[key] = v
+	}
+	for _, f := range target.Features() {
+		c.features[f] = a.Has(f) && b.Has(f)
+	}
+	c.topics = a.Topics["t"] != "" && b.Topics["t"] != ""
+	c.other = a.Topics["u"] != "" && b.Topics["u"] != ""
+	return c
+}
+
+// swarm is what one sequence is about: kinds of events that are left out let others meet more often.
+type swarm struct {
+	setup  gen.Setup
+	timed  bool // time passes
+	spices bool // input that is bad in itself
+	length int
+}
+
+func drawSwarm(c asks, r *rand.Rand) swarm {
+	w := swarm{timed: r.IntN(10) < 3, spices: r.IntN(2) == 0, length: 6 + r.IntN(18)}
+	w.setup = gen.Setup{
+		Clients: 1 + r.IntN(4), MinSession: 10 * time.Millisecond,
+		Static: c.features[target.Static] && r.IntN(2) == 0, Transactions: c.features[target.Transactions] && r.IntN(4) == 0,
+		OffsetDelete: c.features[target.OffsetDelete] && r.IntN(3) == 0, Versions: map[kmsg.Key]gen.Versions{},
+	}
+	if c.other {
+		w.setup.Other = "u"
+	}
+	old := r.IntN(2) == 0
+	for key, v := range c.versions {
+		if !old {
+			v.Min = v.Max
+		}
+		w.setup.Versions[key] = v
+	}
+	w.setup.Sessions, w.setup.Rebalances = []time.Duration{5 * time.Minute}, []time.Duration{5 * time.Minute}
+	if w.timed {
+		w.setup.Sessions = []time.Duration{10 * time.Second, 10 * time.Second, 30 * time.Second}
+		w.setup.Rebalances = []time.Duration{20 * time.Second, 20 * time.Second, 50 * time.Second}
+	}
+	return w
+}
+
+// drawer draws one sequence.
+type drawer struct {
+	swarm
+	rand    *rand.Rand
+	scout   checker.Machine
+	gen     *gen.Generator
+	sent    map[checker.Ticket]gen.Event
+	tickets checker.Ticket
+	joined  []string // actors
+	lines   []string
+	unclear bool // time has stopped too near to a timer
+	seen    map[checker.Timer]int
+}
+
+// draw draws the sequence of a seed.
+func draw(c asks, newScout func(seed uint64) checker.Machine, seed uint64) Sequence {
+	r := rand.New(rand.NewPCG(seed, 0x64696666))
+	d := &drawer{swarm: drawSwarm(c, r), rand: r, scout: newScout(seed), sent: map[checker.Ticket]gen.Event{}, seen: map[checker.Timer]int{}}
+	d.gen = gen.New(d.setup, chooser{r})
+	d.lines = []string{"group session=5m rebalance=5m"}
+	if d.timed {
+		d.lines = []string{"group session=10s rebalance=20s"}
+	}
+	for try := 0; len(d.lines) <= d.length && !d.unclear && try < 4*d.length; try++ {
+		d.event()
+		if d.spices && len(d.joined) > 0 && r.IntN(8) == 0 {
+			d.add(d.spice(c))
+		}
+	}
+	if d.timed && !d.unclear && r.IntN(2) == 0 {
+		d.passes(65 * time.Second)
+	}
+	d.add("describe")
+	if c.topics {
+		d.add("fetch - -all")
+	}
+	return Sequence{Lines: d.lines, Seed: seed}
+}
+
+type chooser struct{ *rand.Rand }
+
+func (c chooser) Intn(n int, _ string) int { return c.IntN(n) }
+
+// add adds a line, if it can be said in a scenario.
+func (d *drawer) add(line string) bool {
+	c, err := conformance.Line(line)
+	if err != nil {
+		return false
+	}
+	if last := d.lines[len(d.lines)-1]; line == last && d.rand.IntN(4) > 0 {
+		return false // a client that waits has little to do
+	}
+	nameless := strings.Contains(line, "group=none")
+	switch c.Verb {
+	case "commit", "fetch", "offset-delete", "txn-begin", "txn-commit":
+		if nameless {
+			return false // what is committed there stays
+		}
+	case "join":
+		for _, w := range c.Words {
+			d.joined = append(d.joined, w)
+		}
+	}
+	d.lines = append(d.lines, line)
+	return true
+}
+
+// event lets one thing happen.
+func (d *drawer) event() {
+	until := time.Duration(-1)
+	if ts := d.scout.Timers(); d.timed && len(ts) > 0 {
+		until = max(0, ts[0].Deadline.Sub(d.scout.Now()))
+	}
+	for _, t := range d.scout.Timers() {
+		if _, ok := d.seen[t]; !ok {
+			d.seen[t] = len(d.lines)
+		}
+	}
+	e := d.gen.Next(until)
+	switch {
+	case e.Act == gen.BeginTxn:
+		d.add(strings.TrimSuffix(e.Line, " -alone")) // what a broker answers then depends on what it has heard of meanwhile
+	case e.Act == gen.EndTxn:
+		if d.add(e.Line) {
+			if b, ok := d.scout.(checker.Broker); ok {
+				b.EndTxn(e.Producer.ID, e.Producer.Epoch, e.Commit)
+			}
+		}
+	case e.Request == nil:
+		if d.timed {
+			for range 6 {
+				if d.passes([]time.Duration{4, 7, 13, 15, 26, 40, 65}[d.rand.IntN(7)] * time.Second) {
+					break
+				}
+			}
+		}
+	default:
+		if !d.add(e.Line) {
+			d.gen.Dropped(e)
+			return
+		}
+		d.tickets++
+		d.sent[d.tickets] = e
+		d.scout.Request(checker.Request{Ticket: d.tickets, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
+	}
+	d.fire(d.scout.Now())
+}
+
+// fire lets the scout's timers go off that are due by then.
+func (d *drawer) fire(by time.Time) {
+	for n := 0; n < 1000; n++ {
+		ts := d.scout.Timers()
+		if len(ts) == 0 || ts[0].Deadline.After(by) {
+			break
+		}
+		d.scout.Fire(ts[0])
+	}
+	d.learn()
+}
+
+func (d *drawer) learn() {
+	effects := d.scout.Drain()
+	for _, a := range effects.Answers {
+		d.gen.Answered(d.sent[a.Ticket], a.Message)
+	}
+	for _, t := range effects.Dropped {
+		d.gen.Dropped(d.sent[t])
+	}
+}
+
+// passes lets so much time pass, if that stops far enough from what any timer would do: on a network each request takes time as well, and
+// a timer is noticed late.
+func (d *drawer) passes(by time.Duration) bool {
+	now := d.scout.Now()
+	var due []checker.Timer
+	for _, t := range d.scout.Timers() {
+		rest := t.Deadline.Sub(now)
+		if near(rest-by) < max(2*time.Second, by/5)+d.drift(t) {
+			return false
+		}
+		if rest < by {
+			for _, o := range due {
+				if o.Kind != t.Kind && near(o.Deadline.Sub(t.Deadline)) < 2*time.Second+d.drift(t) {
+					return false // which of them comes first, nobody knows
+				}
+			}
+			due = append(due, t)
+		}
+	}
+	d.add(fmt.Sprintf("advance %v", by))
+	end := now.Add(by)
+	d.fire(end)
+	if rest := end.Sub(d.scout.Now()); rest > 0 {
+		d.scout.Advance(rest)
+	}
+	for _, t := range d.scout.Timers() {
+		if _, old := d.seen[t]; !old && t.Deadline.Sub(end) < 2*time.Second {
+			d.unclear = true
+		}
+	}
+	return true
+}
+
+func near(d time.Duration) time.Duration { return max(d, -d) }
+
+// drift is by how much a timer may be nearer on a network, for the requests that were sent since it was armed.
+func (d *drawer) drift(t checker.Timer) time.Duration {
+	at, ok := d.seen[t]
+	if !ok {
+		return 0
+	}
+	return time.Duration(len(d.lines)-at) * 150 * time.Millisecond
+}
