@@ -46,6 +46,8 @@ type Played struct {
 	Stopped  string     // why it did not come to its end, where that is the scenario's own fault; empty if it came there, or did not have to
 	Leftover []string   // groups that could not be removed afterwards
 
+	Last time.Time // when something was sent or answered last, on the target's clock
+
 	Requests int           // that were answered at once
 	Waited   time.Duration // for all of these
 }
@@ -65,6 +67,7 @@ func (p *Player) Play(ctx context.Context, s *Scenario, how Play) (Played, error
 	m := manner{health: p.health, stretch: how.Stretch, unpromised: len(how.Promised) == 0}
 	left, err := s.attempt(ctx, p.tg, freshGroup(caps, s), m, func(r *run, i int, got []string) bool {
 		played.Texts = append(played.Texts, got)
+		played.Last = r.activity
 		n, waited := r.roundTrips()
 		played.Requests, played.Waited = played.Requests+n, played.Waited+waited
 		if i >= len(how.Promised) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
+	"github.com/muster-kafka/muster/conformance/targets/kfake"
 	"github.com/muster-kafka/muster/conformance/targets/model"
 	"github.com/muster-kafka/muster/internal/differ"
 	"github.com/muster-kafka/muster/internal/verdict"
@@ -120,12 +123,12 @@ func (o *diffOptions) diff(cmd *cobra.Command) error {
 
 // compare opens both targets, compares them and hands in what it found. Its error says that one of them gave way.
 func (o *diffOptions) compare(ctx context.Context, v *verdict.Verdict, p *progress, specA, specB targetSpec) (err error) {
-	a, err := specA.open(ctx, o.a, p, o.seed)
+	a, err := o.open(ctx, specA, o.a, p)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	b, err := specB.open(ctx, o.b, p, o.seed)
+	b, err := o.open(ctx, specB, o.b, p)
 	if err != nil {
 		return err
 	}
@@ -154,6 +157,34 @@ func (o *diffOptions) compare(ctx context.Context, v *verdict.Verdict, p *progre
 	}
 	o.tell(ctx, v, rep)
 	return err
+}
+
+// open opens a target; kfake in a process of its own, which it may take with it.
+func (o *diffOptions) open(ctx context.Context, spec targetSpec, open openOptions, p *progress) (target.Target, error) {
+	if spec.kind == kfakeTarget {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		return kfake.Spawn(ctx, self, serveKfake)
+	}
+	t, err := spec.open(ctx, open, p, o.seed)
+	if err != nil {
+		return nil, err
+	}
+	return t.Target, nil // as it is: the specification is more than a target
+}
+
+const serveKfake = "serve-kfake"
+
+// serveKfakeCommand is what muster diff starts.
+func serveKfakeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: serveKfake, Short: "Run kfake until the input ends", Args: cobra.NoArgs, Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return unavailable(kfake.Serve(cmd.InOrStdin(), cmd.OutOrStdout()))
+		},
+	}
 }
 
 // tell hands in what was found.
@@ -195,14 +226,17 @@ func (o *diffOptions) finding(c *differ.Class) verdict.Finding {
 		fmt.Fprintf(&b, "    %s\n", l)
 	}
 	fmt.Fprintf(&b, "%s: %s\n%s: %s\n", o.a.name, c.A, o.b.name, c.B)
-	target := o.a
-	if kind, _ := parseTarget(o.a.name); kind.kind == kafkaTarget || kind.kind == implTarget || kind.kind == modelTarget {
-		target = o.b
+	if c.Words != "" {
+		fmt.Fprintf(&b, "last words:\n%s\n", c.Words)
 	}
-	called := invocation{open: target}
+	judged := o.a
+	if kind, _ := parseTarget(o.a.name); kind.kind == kafkaTarget || kind.kind == implTarget || kind.kind == modelTarget {
+		judged = o.b
+	}
+	called := invocation{open: judged}
 	return verdict.Finding{
 		Judge: verdict.Diff, Rule: c.Rule, Scenario: c.File, Text: b.String(), Registered: c.Known != "",
-		Replay: fmt.Sprintf("muster run %s --target %s%s", quoted(c.File), quoted(target.name), called.flags()),
+		Replay: fmt.Sprintf("muster run %s --target %s%s", quoted(c.File), quoted(judged.name), called.flags()),
 	}
 }
 

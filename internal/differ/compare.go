@@ -13,6 +13,7 @@ type Difference struct {
 	A, B  string // the first lines that differ; "nothing" where there is none
 
 	Signature string // the same for what is taken for the same difference: verb and both answers without what is accidental
+	Dies      bool   // one side's process ends
 	Choice    bool   // only which member leads, or which protocol: that may be a coordinator's free choice
 }
 

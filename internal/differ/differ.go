@@ -50,7 +50,8 @@ type Counts struct {
 	Choices   int `json:"choices"`   // ended at a free choice: each side had another one
 	Unsteady  int `json:"unsteady"`  // differed and did not when played again
 	Differed  int `json:"differed"`
-	Plays     int `json:"plays"` // on both sides together, with those for making small and sure
+	Deaths    int `json:"deaths"` // a target's process ended
+	Plays     int `json:"plays"`  // on both sides together, with those for making small and sure
 	Parallel  int `json:"parallel"`
 }
 
@@ -136,6 +137,7 @@ type run struct {
 	nameless    sync.Mutex // the empty group id is everybody's
 	rand        *rand.Rand
 	began       time.Time
+	deadly      []string      // shapes of lines that end a target
 	bench       chan struct{} // bounds how many plays make sequences small at a time
 
 	mu       sync.Mutex
@@ -167,7 +169,7 @@ func (r *run) fail(ctx context.Context, err error) {
 
 // one draws a sequence, plays it and looks at what differs. It returns how long a request took that is answered at once.
 func (r *run) one(ctx context.Context, seed uint64) time.Duration {
-	seq := draw(r.asks, r.o.NewScout, seed)
+	seq := r.spared(draw(r.asks, r.o.NewScout, seed))
 	if seq.namesNobody() && !r.virtual {
 		r.nameless.Lock()
 		defer r.nameless.Unlock()
@@ -176,6 +178,8 @@ func (r *run) one(ctx context.Context, seed uint64) time.Duration {
 	switch {
 	case errors.Is(err, errUnsayable):
 		r.count(func(c *Counts) { c.Unsayable++ })
+		return 0
+	case r.buried(ctx, err):
 		return 0
 	case err != nil:
 		r.fail(ctx, err)
@@ -190,6 +194,20 @@ func (r *run) one(ctx context.Context, seed uint64) time.Duration {
 	})
 	r.consider(ctx, seq, a, b)
 	return max(a.answer, b.answer)
+}
+
+// buried looks into the death of a target, if the error tells of one.
+func (r *run) buried(ctx context.Context, err error) bool {
+	var death *deathError
+	if !errors.As(err, &death) {
+		return false
+	}
+	for _, s := range []*side{r.a, r.b} {
+		if err := r.inquest(ctx, s); err != nil {
+			r.fail(ctx, err)
+		}
+	}
+	return true
 }
 
 func (r *run) count(f func(*Counts)) {

@@ -26,7 +26,7 @@ func (r *run) explain(ctx context.Context, c *Class) {
 	a, b := c.TextA[:min(len(c.TextA), c.Block+1)], c.TextB[:min(len(c.TextB), c.Block+1)]
 	switch {
 	case e.relA != "" && e.relB != "":
-		if e.releases(a, b); c.Known == "" && e.relA != e.relB {
+		if e.releases(a, b); c.Known == "" && (e.relA != e.relB || e.relA == conformance.Reference) {
 			e.recorded()
 		}
 	case e.relB != "":

@@ -17,6 +17,7 @@ type Class struct {
 	Met      int      // sequences that differed so at first sight, those of other classes that look alike among them
 	Sequence Sequence // the smallest
 	From     uint64   // seed of the sequence that it was made from
+	Words    string   // the last ones of a side whose process ended
 	TextA    [][]string
 	TextB    [][]string
 	Name     string
@@ -89,6 +90,8 @@ func (r *run) examine(ctx context.Context, seq Sequence, d Difference) {
 		defer r.mu.Unlock()
 		r.open = append(r.open, Class{Difference: d, Sequence: seq, Count: 1, From: seq.Seed})
 	case errors.Is(err, errUnsayable):
+	case r.buried(ctx, err):
+		r.forget(d, func(*Counts) {})
 	case err != nil:
 		r.fail(ctx, err)
 	case sure.choice:

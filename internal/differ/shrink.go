@@ -177,11 +177,8 @@ func (s *shrinker) words(ctx context.Context) (smaller bool, err error) {
 	for {
 		var candidates []Sequence
 		for i, l := range s.best.Lines {
-			tokens := strings.Split(l, " ")
-			for t := len(tokens) - 1; t >= 1; t-- {
-				if t > 1 || strings.Contains(tokens[t], "=") {
-					candidates = append(candidates, s.best.with(i, strings.Join(append(append([]string(nil), tokens[:t]...), tokens[t+1:]...), " ")))
-				}
+			for _, shorter := range shortened(l) {
+				candidates = append(candidates, s.best.with(i, shorter))
 			}
 		}
 		at, err := s.first(ctx, candidates)
@@ -190,6 +187,18 @@ func (s *shrinker) words(ctx context.Context) (smaller bool, err error) {
 		}
 		smaller = true
 	}
+}
+
+// shortened are the lines with one argument less.
+func shortened(line string) []string {
+	var out []string
+	tokens := strings.Split(line, " ")
+	for t := len(tokens) - 1; t >= 1; t-- {
+		if t > 1 || strings.Contains(tokens[t], "=") {
+			out = append(out, strings.Join(append(append([]string(nil), tokens[:t]...), tokens[t+1:]...), " "))
+		}
+	}
+	return out
 }
 
 var committed = regexp.MustCompile(`( [tu]/\d=)(\d{2,}|\d+:n\d+)( |$)`)

@@ -19,9 +19,11 @@ type side struct {
 	caps   target.Capabilities
 	serial sync.Mutex // a virtual target plays one sequence at a time
 
+	life     sync.RWMutex // held by whoever plays; a Mortal's death is looked into alone
 	mu       sync.Mutex
 	plays    int
 	leftover []string
+	suspects []suspect
 }
 
 func newSide(tg target.Target) *side {
@@ -48,6 +50,13 @@ func (s *side) play(ctx context.Context, seq Sequence, promised [][]string, whol
 			}
 		}()
 	}
+	s.life.RLock()
+	defer s.life.RUnlock()
+	return s.perform(ctx, seq, promised, whole, stretch)
+}
+
+// perform is play by who has the right to.
+func (s *side) perform(ctx context.Context, seq Sequence, promised [][]string, whole bool, stretch float64) (outcome, error) {
 	sc, err := seq.scenario("diff")
 	if err != nil {
 		return outcome{}, fmt.Errorf("%w: %w", errUnsayable, err)
@@ -59,6 +68,12 @@ func (s *side) play(ctx context.Context, seq Sequence, promised [][]string, whol
 		return s.accepts(ctx, sc, chooser, promised)
 	}
 	played, err := s.player.Play(ctx, sc, conformance.Play{Promised: promised, Whole: whole, Stretch: stretch})
+	if words, dead := s.died(ctx, played, err); dead {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.suspects = append(s.suspects, suspect{seq, played.Last})
+		return outcome{texts: played.Texts}, &deathError{words}
+	}
 	if err != nil {
 		return outcome{}, err
 	}
@@ -67,7 +82,7 @@ func (s *side) play(ctx context.Context, seq Sequence, promised [][]string, whol
 		s.leftover = append(s.leftover, played.Leftover...)
 		s.mu.Unlock()
 	}
-	out = outcome{texts: played.Texts, ended: played.Stopped}
+	out := outcome{texts: played.Texts, ended: played.Stopped}
 	if played.Requests > 0 {
 		out.answer = played.Waited / time.Duration(played.Requests)
 	}

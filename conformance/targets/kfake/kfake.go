@@ -21,9 +21,9 @@ type Target struct {
 	cluster *kfake.Cluster
 }
 
-// Open starts a cluster of one broker. It has no initial rebalance delay, whatever its settings say.
-func Open(ctx context.Context) (*Target, error) {
-	cluster, err := kfake.NewCluster(
+// newCluster starts a cluster of one broker. It has no initial rebalance delay, whatever its settings say.
+func newCluster() (*kfake.Cluster, error) {
+	return kfake.NewCluster(
 		kfake.NumBrokers(1),
 		kfake.GroupMinSessionTimeout(minSession),
 		kfake.BrokerConfigs(map[string]string{
@@ -31,6 +31,11 @@ func Open(ctx context.Context) (*Target, error) {
 			"group.initial.rebalance.delay.ms": "0",
 		}),
 	)
+}
+
+// Open starts a cluster of one broker in this process.
+func Open(ctx context.Context) (*Target, error) {
+	cluster, err := newCluster()
 	if err != nil {
 		return nil, fmt.Errorf("starting kfake: %w", err)
 	}
