@@ -37,6 +37,15 @@ func openModel(release string, adjust func(*classic.Profile), broken ...classic.
 
 func compare(t *testing.T, a, b target.Target, sequences int) differ.Report {
 	t.Helper()
+	rep := run(t, a, b, sequences)
+	if rep.Counts.Sequences+rep.Counts.Unsayable != sequences {
+		t.Fatalf("%+v: the run did not come to its end", rep.Counts)
+	}
+	return rep
+}
+
+func run(t *testing.T, a, b target.Target, sequences int) differ.Report {
+	t.Helper()
 	rep, err := differ.Run(t.Context(), differ.Options{
 		A: a, B: b, Seed: 3, Budget: plenty, Sequences: sequences, Scout: impl(t), Model: openModel,
 		NewScout: func(seed uint64) checker.Machine { return embedded.NewMachine(seed) },
@@ -44,8 +53,8 @@ func compare(t *testing.T, a, b target.Target, sequences int) differ.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rep.Open) > 0 || rep.Counts.Sequences+rep.Counts.Unsayable != sequences {
-		t.Fatalf("%+v: the run did not come to its end", rep.Counts)
+	if len(rep.Open) > 0 {
+		t.Fatalf("%+v: there was no time for what was found", rep.Counts)
 	}
 	return rep
 }

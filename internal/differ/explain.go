@@ -144,6 +144,7 @@ func strictest(ids []string) []string {
 			kept = append(kept, id)
 		}
 	}
+	slices.Sort(kept)
 	return slices.Compact(kept)
 }
 

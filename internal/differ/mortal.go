@@ -39,16 +39,18 @@ func (s *side) died(ctx context.Context, played conformance.Played, err error) (
 	if !ok {
 		return "", false
 	}
-	closed := err != nil
-	for _, text := range played.Texts {
-		closed = closed || slices.ContainsFunc(text, func(l string) bool { return strings.HasSuffix(l, ": CONNECTION_CLOSED") })
-	}
+	doubt := err != nil || slices.ContainsFunc(played.Texts, closed)
 	words, dead := m.Dead()
-	for n := 0; closed && !dead && n < 20 && ctx.Err() == nil; n++ {
+	for n := 0; doubt && !dead && n < 20 && ctx.Err() == nil; n++ {
 		time.Sleep(50 * time.Millisecond) // a process takes a moment to end, and nothing else tells of it
 		words, dead = m.Dead()
 	}
 	return words, dead
+}
+
+// closed reports whether a connection was closed in place of an answer.
+func closed(text []string) bool {
+	return slices.ContainsFunc(text, func(l string) bool { return strings.HasSuffix(l, ": CONNECTION_CLOSED") })
 }
 
 // kills plays a sequence alone on a Mortal and reports whether that ends it; it lives again afterwards. The caller holds the side's life.
@@ -102,7 +104,11 @@ func (r *run) inquest(ctx context.Context, s *side) error {
 		if words == "" {
 			continue
 		}
-		seq := one.seq.upTo(min(len(texts), len(one.seq.Lines)-1))
+		at := slices.IndexFunc(texts, closed)
+		if at < 0 {
+			at = len(texts)
+		}
+		seq := one.seq.upTo(min(at, len(one.seq.Lines)-1))
 		best, left := seq, deathTests
 		try := func(c Sequence) bool {
 			if left--; left < 0 || len(c.Lines) == 0 || ctx.Err() != nil {

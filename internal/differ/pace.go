@@ -20,7 +20,7 @@ type pace struct {
 // quick and slow are how long a request that is answered at once may take before there may be more, or must be fewer, at a time.
 const (
 	quick = 30 * time.Millisecond
-	slow  = 120 * time.Millisecond
+	slow  = 250 * time.Millisecond
 )
 
 func newPace(from, most int) *pace {
@@ -56,7 +56,7 @@ func (p *pace) leave(answer time.Duration) {
 	p.active--
 	switch {
 	case answer > slow:
-		p.limit, p.fast = max(1, p.limit*3/4), 0
+		p.limit, p.fast = max(min(4, p.most), p.limit*3/4), 0
 	case answer > 0 && answer < quick:
 		if p.fast++; p.fast >= 2 {
 			p.limit, p.fast = min(p.most, p.limit+1), 0
