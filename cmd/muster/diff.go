@@ -247,7 +247,7 @@ func reason(c *differ.Class) string {
 	case c.Note != "":
 		return "unexplained: " + c.Note
 	case len(c.Rules) > 0:
-		return "unexplained; as if these rules were broken: " + strings.Join(c.Rules, " ")
+		return "unexplained; as if one of these rules were broken: " + strings.Join(c.Rules[:min(len(c.Rules), 4)], " ")
 	}
 	return "unexplained"
 }

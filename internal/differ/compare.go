@@ -80,6 +80,8 @@ func answer(line string) string {
 var (
 	actorRef   = regexp.MustCompile(`\b[A-Z][0-9]?('[0-9]+)?\b`)
 	instances  = regexp.MustCompile(`@[a-z]+`)
+	types      = regexp.MustCompile(`\b(consumer|connect)\b`)
+	topics     = regexp.MustCompile(`\bu/`)
 	numbers    = regexp.MustCompile(`\d+`)
 	notes      = regexp.MustCompile(`:(n\d+|x{5,})`)
 	byteString = regexp.MustCompile(`topics\([^)]*\)`)
@@ -90,6 +92,9 @@ func plain(word string) string {
 	word = notes.ReplaceAllString(word, ":note")
 	word = byteString.ReplaceAllString(word, "m")
 	word = instances.ReplaceAllString(word, "")
+	word = topics.ReplaceAllString(word, "t/")
+	word = types.ReplaceAllString(word, "T")
+	word = strings.Replace(word, "stranger", "X", 1)
 	word = actorRef.ReplaceAllString(word, "X")
 	return numbers.ReplaceAllString(word, "n")
 }
@@ -126,6 +131,43 @@ func parted(a, b string) string {
 		one, other = one+" (one value)", other+" (another)"
 	}
 	return one + " | " + other
+}
+
+// pairs are the single ways in which two answers part: the first word, or words of the same name.
+func pairs(a, b string) []string {
+	wa, wb := words(a), words(b)
+	if len(wa) > 0 && len(wb) > 0 && wa[0] != wb[0] && !strings.Contains(wa[0]+wb[0], "/") {
+		return []string{plain(wa[0]) + " | " + plain(wb[0])}
+	}
+	wa, wb = opened(wa), opened(wb)
+	left, right := named(without(wa, wb)), named(without(wb, wa))
+	var out []string
+	for key, v := range left {
+		out = append(out, key+" "+v+" | "+right[key])
+		delete(right, key)
+	}
+	for key, v := range right {
+		out = append(out, key+"  | "+v)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// named are words by what comes before their value, each without what is accidental; topics are all alike.
+func named(words []string) map[string]string {
+	out := map[string]string{}
+	for _, w := range words {
+		w = strings.Replace(plain(w), "nosuch/", "t/", 1)
+		if strings.HasPrefix(w, "members=") {
+			w, _, _ = strings.Cut(w, ":") // whoever it is, with whatever metadata
+		}
+		at := strings.IndexAny(w, ":=")
+		if at < 0 {
+			at = len(w)
+		}
+		out[w[:at]] = w[at:]
+	}
+	return out
 }
 
 // opened has the entries of a list, each with the name of the list, in place of the list.

@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	r := &run{
 		o: o, a: newSide(o.A), b: newSide(o.B), scout: newSide(o.Scout), began: began,
 		asks: common(o.A.Capabilities(), o.B.Capabilities()), rand: rand.New(rand.NewPCG(o.Seed, 1)), sights: map[string]*sight{},
-		bench: make(chan struct{}, 24),
+		bench: make(chan struct{}, 24), desk: make(chan struct{}, 8),
 	}
 	r.virtual = r.a.caps.Virtual && r.b.caps.Virtual
 	if r.virtual {
@@ -118,6 +118,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	drew := time.Since(began)
 	wg.Wait()
+	r.exams.Wait()
 	rep := r.report()
 	rep.Took, rep.Drawing = time.Since(began), drew
 	err := r.failure()
@@ -137,7 +138,9 @@ type run struct {
 	nameless    sync.Mutex // the empty group id is everybody's
 	rand        *rand.Rand
 	began       time.Time
-	deadly      []string      // shapes of lines that end a target
+	deadly      []string // shapes of lines that end a target
+	exams       sync.WaitGroup
+	desk        chan struct{} // bounds how many differences are looked at at a time
 	bench       chan struct{} // bounds how many plays make sequences small at a time
 
 	mu       sync.Mutex

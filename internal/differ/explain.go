@@ -17,12 +17,12 @@ type ModelOpener func(release string, adjust func(*classic.Profile), broken ...c
 
 // explain says why a difference is no news, and which rule it is about. The specification is asked only now: whether the releases that the
 // two sides are give these texts, and which point of the specification makes the one to the other. What is written down in a register of a
-// side counts as known too.
-func (r *run) explain(ctx context.Context, c *Class) {
+// side counts as known too. A quick explanation does not ask which rule it is as if were broken.
+func (r *run) explain(ctx context.Context, c *Class, quick bool) {
 	if r.o.Model == nil {
 		return
 	}
-	e := explainer{run: r, ctx: ctx, c: c, relA: r.a.caps.Release, relB: r.b.caps.Release}
+	e := explainer{run: r, ctx: ctx, c: c, quick: quick, relA: r.a.caps.Release, relB: r.b.caps.Release}
 	a, b := c.TextA[:min(len(c.TextA), c.Block+1)], c.TextB[:min(len(c.TextB), c.Block+1)]
 	switch {
 	case e.relA != "" && e.relB != "":
@@ -41,6 +41,7 @@ type explainer struct {
 	ctx        context.Context
 	c          *Class
 	relA, relB string
+	quick      bool
 	silent     bool     // the specification had no answer to something
 	cited      []string // the rules by which the specification of either side came to the block in question
 }
@@ -159,14 +160,15 @@ func profileOf(release string) (classic.Profile, error) {
 func (e *explainer) stranger(release string, texts, strange [][]string, got, want string) {
 	if !e.gives(release, texts, nil) {
 		e.c.Note = fmt.Sprintf("the specification of %s does not give its text", release)
-	} else if e.gives(release, strange, nil) {
-		e.c.Known = "the specification leaves the choice"
+		if e.silent {
+			e.c.Note = notCovered
+		}
+	} else if e.otherwise(release, strange) {
 		return
 	}
-	for _, id := range classic.Rules() {
-		rule, ok := classic.FindRule(id.ID)
-		if ok && e.gives(release, strange, nil, rule) {
-			e.c.Rules = append(e.c.Rules, id.ID)
+	for _, r := range classic.Rules() {
+		if rule, ok := classic.FindRule(r.ID); ok && !e.quick && !e.c.Dies && e.gives(release, strange, nil, rule) {
+			e.c.Rules = append(e.c.Rules, r.ID)
 		}
 	}
 	if len(e.c.Rules) == 0 {
@@ -175,10 +177,42 @@ func (e *explainer) stranger(release string, texts, strange [][]string, got, wan
 	if len(e.c.Rules) > 0 {
 		e.c.Rule = e.c.Rules[0]
 	}
-	if entry := e.registered(got, want); entry != nil {
-		e.c.Known = fmt.Sprintf("register of known differences: %s (%s, %s)", entry.Scenario, entry.Rule, entry.Kind)
-		e.c.Rule = entry.Rule
+	if e.c.Dies {
+		return // that is never what was meant
 	}
+	if e.recorded(); e.c.Known != "" {
+		return
+	}
+	if entries := e.registered(got, want); len(entries) > 0 {
+		var names []string
+		for _, entry := range entries {
+			names = append(names, fmt.Sprintf("%s (%s, %s)", entry.Scenario, entry.Rule, entry.Kind))
+		}
+		e.c.Known = "register of known differences: " + strings.Join(names, ", ")
+		e.c.Rule = entries[0].Rule
+	}
+}
+
+// otherwise reports whether the text is right as well: the release leaves the choice, other releases do so, or it is the contract of a quirk.
+func (e *explainer) otherwise(release string, strange [][]string) bool {
+	if e.gives(release, strange, nil) {
+		e.c.Known = "the specification leaves the choice"
+		return true
+	}
+	profile, err := profileOf(release)
+	if err != nil {
+		return false
+	}
+	for _, v := range classic.Variations() {
+		if !e.gives(release, strange, func(p *classic.Profile) { v.Set(p, !v.On(profile)) }) {
+			continue
+		}
+		e.c.Rule = v.Rule.Rule().ID
+		e.c.Rules = []string{e.c.Rule}
+		e.c.Known = fmt.Sprintf("as other releases, or by the contract: variation %s of rule %s (%s)", v.Name, e.c.Rule, v.Releases)
+		return true
+	}
+	return false
 }
 
 // recorded finds a scenario about the rule at work that has both answers, of the same verb, each where it applies to that side's release:
@@ -205,12 +239,17 @@ func (e *explainer) recorded() {
 	}
 }
 
-// textsFor are those that a release may give: the reference gives the contract of a quirk in place of its accident.
+// textsFor are those that a release may give: the reference gives the contract of a quirk in place of its accident. Of a stranger only
+// contracts count.
 func textsFor(b *script.Block, release string) [][]script.Expect {
-	if release != conformance.Reference {
-		return [][]script.Expect{b.For(release).Lines}
+	var all [][]script.Expect
+	switch release {
+	case "":
+	case conformance.Reference:
+		all = append(all, b.For(newestRelease).Lines)
+	default:
+		return append(all, b.For(release).Lines)
 	}
-	all := [][]script.Expect{b.For(newestRelease).Lines}
 	for i := range b.Variants {
 		if b.Variants[i].Contract != "" {
 			all = append(all, b.Variants[i].Lines)
@@ -239,6 +278,7 @@ func expects(e script.Expect, line string) bool {
 // blocks are those of the scenarios that come with Muster in which the verb of the difference is at work.
 func (e *explainer) blocks() iter.Seq2[*script.Block, *conformance.Scenario] {
 	word, _, late := strings.Cut(e.c.Verb, " ")
+	word = strings.TrimSuffix(word, "-batch") // the request is the same
 	return func(yield func(*script.Block, *conformance.Scenario) bool) {
 		all, err := conformance.Scenarios()
 		if err != nil {
@@ -246,7 +286,7 @@ func (e *explainer) blocks() iter.Seq2[*script.Block, *conformance.Scenario] {
 		}
 		for _, s := range all {
 			for _, b := range s.File.Blocks {
-				if s.File.Profile != "" || !late && !slices.ContainsFunc(b.Commands, func(c script.Command) bool { return c.Verb == word }) {
+				if s.File.Profile != "" || !late && !slices.ContainsFunc(b.Commands, func(c script.Command) bool { return strings.TrimSuffix(c.Verb, "-batch") == word }) {
 					continue
 				}
 				if !yield(b, s) {
@@ -257,23 +297,38 @@ func (e *explainer) blocks() iter.Seq2[*script.Block, *conformance.Scenario] {
 	}
 }
 
-// registered finds an entry whose difference looks the same.
-func (e *explainer) registered(got, want string) *conformance.Entry {
+// registered finds the entries that have all the ways in which the two lines part.
+func (e *explainer) registered(got, want string) []*conformance.Entry {
 	if e.o.Known == nil {
 		return nil
 	}
+	var found []*conformance.Entry
+	for _, pair := range pairs(answer(got), answer(want)) {
+		entry := e.entryOf(pair)
+		if entry == nil {
+			return nil
+		}
+		if !slices.Contains(found, entry) {
+			found = append(found, entry)
+		}
+	}
+	return found
+}
+
+// entryOf finds an entry about the same verb that parts in that way.
+func (e *explainer) entryOf(pair string) *conformance.Entry {
 	for block, s := range e.blocks() {
 		for i := range e.o.Known.Entries {
 			entry := &e.o.Known.Entries[i]
 			if entry.Scenario != s.Name || entry.Block > len(s.File.Blocks) || s.File.Blocks[entry.Block-1] != block {
 				continue
 			}
-			var strange []script.Expect
-			for _, l := range entry.Text {
-				strange = append(strange, script.NewExpect(l))
-			}
-			if partsSo(strange, block.For(script.BaseRelease).Lines, got, want) {
-				return entry
+			lines := block.For(script.BaseRelease).Texts()
+			for n := range max(len(lines), len(entry.Text)) {
+				g, w := lineAt(entry.Text, n), lineAt(lines, n)
+				if g != w && slices.Contains(pairs(answer(g), answer(w)), pair) {
+					return entry
+				}
 			}
 		}
 	}

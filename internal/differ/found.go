@@ -3,6 +3,7 @@ package differ
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -40,11 +41,47 @@ func (r *run) consider(ctx context.Context, seq Sequence, a, b outcome) {
 	}
 	r.count(func(c *Counts) { c.Differed++ })
 	for _, d := range all {
-		if r.meet(d) {
-			r.examine(ctx, seq, d)
+		switch {
+		case r.recognised(ctx, seq, d, a, b):
+		case r.meet(d):
+			r.later(func() { r.examine(ctx, seq, d) })
 			return
 		}
 	}
+}
+
+// later runs what takes long: in virtual time at once, so that the run stays the same; on networks beside the drawing, a few at a time.
+func (r *run) later(do func()) {
+	if r.virtual {
+		do()
+		return
+	}
+	r.exams.Go(func() {
+		r.desk <- struct{}{}
+		defer func() { <-r.desk }()
+		do()
+	})
+}
+
+// recognised reports whether a difference that looks like one of an explained class has the same explanation: then nothing has to be played.
+func (r *run) recognised(ctx context.Context, seq Sequence, d Difference, a, b outcome) bool {
+	looks := func(c *Class) bool { return c.Signature == d.Signature && c.Known != "" && !c.Dies }
+	r.mu.Lock()
+	like := slices.ContainsFunc(r.classes, looks)
+	r.mu.Unlock()
+	if !like {
+		return false
+	}
+	c := &Class{Difference: d, Sequence: seq.upTo(d.Block), TextA: a.texts, TextB: b.texts}
+	r.explain(ctx, c, true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := slices.IndexFunc(r.classes, func(o *Class) bool { return looks(o) && o.Rule == c.Rule })
+	if c.Known == "" || at < 0 {
+		return false
+	}
+	r.sights[d.Signature].met++
+	return true
 }
 
 // sight is how often differences that look alike were met, and how many of these were looked at.
@@ -88,7 +125,9 @@ func (r *run) examine(ctx context.Context, seq Sequence, d Difference) {
 	case ctx.Err() != nil:
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.open = append(r.open, Class{Difference: d, Sequence: seq, Count: 1, From: seq.Seed})
+		if !slices.ContainsFunc(r.classes, func(c *Class) bool { return c.Signature == d.Signature }) {
+			r.open = append(r.open, Class{Difference: d, Sequence: seq, Count: 1, From: seq.Seed})
+		}
 	case errors.Is(err, errUnsayable):
 	case r.buried(ctx, err):
 		r.forget(d, func(*Counts) {})
@@ -103,7 +142,7 @@ func (r *run) examine(ctx context.Context, seq Sequence, d Difference) {
 		r.forget(d, func(c *Counts) { c.Unsteady++ })
 	default:
 		c := &Class{Difference: sure.difference, Sequence: seq, From: seq.Seed, TextA: sure.a, TextB: sure.b}
-		r.explain(ctx, c)
+		r.explain(ctx, c, false)
 		r.file(c)
 	}
 }

@@ -136,9 +136,7 @@ func (d *drawer) add(line string) bool {
 			return false // what is committed there stays
 		}
 	case "join":
-		for _, w := range c.Words {
-			d.joined = append(d.joined, w)
-		}
+		d.joined = append(d.joined, c.Words...)
 	}
 	d.lines = append(d.lines, line)
 	return true

@@ -179,7 +179,7 @@ func (r *run) fileDeath(ctx context.Context, s *side, seq Sequence, words string
 		d.Signature = fmt.Sprintf("%s: %s | the process ends", d.Verb, plain(answer(theirs)))
 	}
 	c.Difference = d
-	r.explain(ctx, c)
+	r.explain(ctx, c, false)
 	r.mu.Lock()
 	r.sights[d.Signature] = &sight{met: 1}
 	r.deadly = append(r.deadly, shape(seq.Lines[last]))

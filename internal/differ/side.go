@@ -68,6 +68,14 @@ func (s *side) perform(ctx context.Context, seq Sequence, promised [][]string, w
 		return s.accepts(ctx, sc, chooser, promised)
 	}
 	played, err := s.player.Play(ctx, sc, conformance.Play{Promised: promised, Whole: whole, Stretch: stretch})
+	for n := 0; n < 3 && err == nil && slices.ContainsFunc(played.Texts, moves) && !s.caps.Virtual; n++ {
+		if err := s.player.Target().Clock().Sleep(ctx, 300*time.Millisecond); err != nil {
+			return outcome{}, err
+		}
+		if sc, err = seq.scenario("diff"); err == nil {
+			played, err = s.player.Play(ctx, sc, conformance.Play{Promised: promised, Whole: whole, Stretch: stretch})
+		}
+	}
 	if words, dead := s.died(ctx, played, err); dead {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -110,4 +118,12 @@ const notCovered = "the specification does not cover it"
 // uncovered reports whether the specification has no answer to a request: some are left out of it.
 func uncovered(got conformance.Accepted) bool {
 	return slices.ContainsFunc(got.Instead, func(l string) bool { return strings.HasSuffix(l, ": NO_READABLE_ANSWER") })
+}
+
+// moves reports whether a coordinator says that it does not serve: for a while after a broker has come up that says nothing of it.
+func moves(text []string) bool {
+	return slices.ContainsFunc(text, func(l string) bool {
+		_, a, _ := strings.Cut(l, ": ")
+		return slices.Contains([]string{"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"}, a)
+	})
 }
