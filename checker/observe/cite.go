@@ -39,6 +39,8 @@ func (c *call) cites(w *World, t *classic.Transition) (rules []classic.RuleID) {
 		add(c.twice, classic.CommitDuplicates)
 	case *kmsg.TxnOffsetCommitRequest:
 		add(version >= txnIDs, classic.CommitTopicID)
+	case *kmsg.OffsetDeleteRequest:
+		add(c.twice, classic.CommitDuplicates)
 	case *kmsg.OffsetFetchRequest:
 		add(c.askedAll, classic.FetchAll)
 		add(version >= 8, classic.FetchEachGroup)

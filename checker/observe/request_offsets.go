@@ -181,8 +181,10 @@ func (w *World) translateDelete(b *Branch, c *call, m *kmsg.OffsetDeleteRequest)
 	for _, topic := range m.Topics {
 		for _, p := range topic.Partitions {
 			key := partition{topic.Topic, p.Partition}
-			if named[key] {
-				return notModelled("OffsetDelete that names %s/%d twice", topic.Topic, p.Partition)
+			if named[key] { // commit.duplicates
+				if c.twice = true; !w.config.Profile.DuplicatesTwice {
+					continue
+				}
 			}
 			named[key] = true
 			e := entry{topic: topic.Topic, at: p.Partition}

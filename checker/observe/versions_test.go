@@ -234,10 +234,8 @@ func TestWhatIsNotModelledSaysSo(t *testing.T) {
 	twice := join("", "range", "range")
 	txn := kmsg.NewPtrTxnOffsetCommitRequest()
 	txn.Topics = []kmsg.TxnOffsetCommitRequestTopic{{Topic: "t", Partitions: []kmsg.TxnOffsetCommitRequestTopicPartition{{}, {}}}}
-	del := kmsg.NewPtrOffsetDeleteRequest()
-	del.Topics = []kmsg.OffsetDeleteRequestTopic{{Topic: "t", Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{}, {}}}}
 	for name, r := range map[string]Request{
-		"name twice": {Message: twice, Version: 9}, "partition twice": {Message: txn, Version: 3}, "deleted twice": {Message: del},
+		"name twice": {Message: twice, Version: 9}, "partition twice": {Message: txn, Version: 3},
 		"topic ids": {Message: commit("", -1, "t", 0, 1, ""), Version: 10}, "zookeeper": {Message: commit("", -1, "t", 0, 1, ""), Version: 0},
 		"another API": {Message: kmsg.NewPtrMetadataRequest(), Version: 9},
 	} {

@@ -140,35 +140,40 @@ func pairs(a, b string) []string {
 		return []string{plain(wa[0]) + " | " + plain(wb[0])}
 	}
 	wa, wb = opened(wa), opened(wb)
-	left, right := named(without(wa, wb)), named(without(wb, wa))
+	left, right := without(wa, wb), without(wb, wa)
 	var out []string
-	for key, v := range left {
-		out = append(out, key+" "+v+" | "+right[key])
-		delete(right, key)
+	for _, w := range left {
+		key, value := named(w)
+		at := slices.IndexFunc(right, func(o string) bool { k, _ := named(o); return k == key })
+		theirs := ""
+		if at >= 0 {
+			_, theirs = named(right[at])
+			right = slices.Delete(right, at, at+1)
+		}
+		out = append(out, ofAny(key)+" "+value+" | "+theirs)
 	}
-	for key, v := range right {
-		out = append(out, key+"  | "+v)
+	for _, w := range right {
+		key, value := named(w)
+		out = append(out, ofAny(key)+"  | "+value)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// named are words by what comes before their value, each without what is accidental; topics are all alike.
-func named(words []string) map[string]string {
-	out := map[string]string{}
-	for _, w := range words {
-		w = strings.Replace(plain(w), "nosuch/", "t/", 1)
-		if strings.HasPrefix(w, "members=") {
-			w, _, _ = strings.Cut(w, ":") // whoever it is, with whatever metadata
-		}
-		at := strings.IndexAny(w, ":=")
-		if at < 0 {
-			at = len(w)
-		}
-		out[w[:at]] = w[at:]
+// named is a word by what comes before its value, and the value without what is accidental.
+func named(word string) (name, value string) {
+	if strings.HasPrefix(word, "members=") {
+		word, _, _ = strings.Cut(word, ":") // whoever it is, with whatever metadata
 	}
-	return out
+	at := strings.IndexAny(word, ":=")
+	if at < 0 {
+		return word, ""
+	}
+	return word[:at], plain(word[at:])
 }
+
+// ofAny is a name without what is accidental; topics are all alike.
+func ofAny(name string) string { return strings.Replace(plain(name), "nosuch/", "t/", 1) }
 
 // opened has the entries of a list, each with the name of the list, in place of the list.
 func opened(words []string) []string {

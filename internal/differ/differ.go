@@ -83,7 +83,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	r := &run{
 		o: o, a: newSide(o.A), b: newSide(o.B), scout: newSide(o.Scout), began: began,
 		asks: common(o.A.Capabilities(), o.B.Capabilities()), rand: rand.New(rand.NewPCG(o.Seed, 1)), sights: map[string]*sight{},
-		bench: make(chan struct{}, 24), desk: make(chan struct{}, 8),
+		bench: make(chan struct{}, 24), desk: make(chan struct{}, 8), backDesk: make(chan struct{}, 4),
 	}
 	r.virtual = r.a.caps.Virtual && r.b.caps.Virtual
 	if r.virtual {
@@ -141,6 +141,7 @@ type run struct {
 	deadly      []string // shapes of lines that end a target
 	exams       sync.WaitGroup
 	desk        chan struct{} // bounds how many differences are looked at at a time
+	backDesk    chan struct{} // of those that are explained as they are
 	bench       chan struct{} // bounds how many plays make sequences small at a time
 
 	mu       sync.Mutex

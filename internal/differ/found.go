@@ -1,6 +1,7 @@
 package differ
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -41,43 +42,51 @@ func (r *run) consider(ctx context.Context, seq Sequence, a, b outcome) {
 	}
 	r.count(func(c *Counts) { c.Differed++ })
 	for _, d := range all {
+		known := r.known(ctx, seq, d, a, b)
 		switch {
-		case r.recognised(ctx, seq, d, a, b):
+		case known != "" && r.recognised(d, known):
 		case r.meet(d):
-			r.later(func() { r.examine(ctx, seq, d) })
+			r.later(known != "", func() { r.examine(ctx, seq, d, known != "") })
 			return
 		}
 	}
 }
 
-// later runs what takes long: in virtual time at once, so that the run stays the same; on networks beside the drawing, a few at a time.
-func (r *run) later(do func()) {
+// known is the rule by which a difference is explained as it is, before anything is played again; empty where it is not.
+func (r *run) known(ctx context.Context, seq Sequence, d Difference, a, b outcome) string {
+	c := &Class{Difference: d, Sequence: seq.upTo(d.Block), TextA: a.texts, TextB: b.texts}
+	r.explain(ctx, c, true)
+	if c.Known == "" {
+		return ""
+	}
+	return cmp.Or(c.Rule, c.Known)
+}
+
+// later runs what takes long: in virtual time at once, so that the run stays the same; on networks beside the drawing, a few at a time. What
+// is known already waits behind what is news.
+func (r *run) later(known bool, do func()) {
 	if r.virtual {
 		do()
 		return
 	}
+	desk := r.desk
+	if known {
+		desk = r.backDesk
+	}
 	r.exams.Go(func() {
-		r.desk <- struct{}{}
-		defer func() { <-r.desk }()
+		desk <- struct{}{}
+		defer func() { <-desk }()
 		do()
 	})
 }
 
-// recognised reports whether a difference that looks like one of an explained class has the same explanation: then nothing has to be played.
-func (r *run) recognised(ctx context.Context, seq Sequence, d Difference, a, b outcome) bool {
-	looks := func(c *Class) bool { return c.Signature == d.Signature && c.Known != "" && !c.Dies }
-	r.mu.Lock()
-	like := slices.ContainsFunc(r.classes, looks)
-	r.mu.Unlock()
-	if !like {
-		return false
-	}
-	c := &Class{Difference: d, Sequence: seq.upTo(d.Block), TextA: a.texts, TextB: b.texts}
-	r.explain(ctx, c, true)
+// recognised counts a difference that looks like one of a class and has the same explanation: nothing has to be played for it.
+func (r *run) recognised(d Difference, rule string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := slices.IndexFunc(r.classes, func(o *Class) bool { return looks(o) && o.Rule == c.Rule })
-	if c.Known == "" || at < 0 {
+	if !slices.ContainsFunc(r.classes, func(o *Class) bool {
+		return o.Signature == d.Signature && o.Known != "" && !o.Dies && cmp.Or(o.Rule, o.Known) == rule
+	}) {
 		return false
 	}
 	r.sights[d.Signature].met++
@@ -105,7 +114,7 @@ func (r *run) meet(d Difference) bool {
 }
 
 // examine makes sure of a difference, makes its sequence small and files it.
-func (r *run) examine(ctx context.Context, seq Sequence, d Difference) {
+func (r *run) examine(ctx context.Context, seq Sequence, d Difference, known bool) {
 	seq = seq.upTo(d.Block)
 	need := confirmations
 	if d.Choice {
@@ -125,7 +134,7 @@ func (r *run) examine(ctx context.Context, seq Sequence, d Difference) {
 	case ctx.Err() != nil:
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if !slices.ContainsFunc(r.classes, func(c *Class) bool { return c.Signature == d.Signature }) {
+		if !known {
 			r.open = append(r.open, Class{Difference: d, Sequence: seq, Count: 1, From: seq.Seed})
 		}
 	case errors.Is(err, errUnsayable):
