@@ -3,6 +3,7 @@ package differ_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -189,15 +190,13 @@ func TestSameSeedSameResult(t *testing.T) {
 
 // A difference that does not show again is no finding, and does not hide one that does.
 func TestUnsteady(t *testing.T) {
-	n := 0
-	rep := compare(t, impl(t), changed{impl(t), func(r kmsg.Response) bool {
-		if m, ok := r.(*kmsg.HeartbeatResponse); ok && m.ErrorCode == 0 {
-			if n++; n%9 == 0 {
-				m.ErrorCode = 27
-			}
+	r := rand.New(rand.NewPCG(1, 2))
+	rep := compare(t, impl(t), changed{impl(t), func(resp kmsg.Response) bool {
+		if m, ok := resp.(*kmsg.DescribeGroupsResponse); ok && r.IntN(8) == 0 {
+			m.Groups[0].State = "Dead"
 		}
 		return false
-	}}, 60)
+	}}, 100)
 	if len(rep.Classes) > 0 || rep.Counts.Unsteady+rep.Counts.Choices == 0 {
 		t.Errorf("%s", told(rep))
 	}

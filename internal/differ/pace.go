@@ -14,12 +14,12 @@ type pace struct {
 	limit  int
 	most   int
 	active int
-	fast   int // in a row
+	fast   int // in a row that were neither quick nor slow
 }
 
 // quick and slow are how long a request that is answered at once may take before there may be more, or must be fewer, at a time.
 const (
-	quick = 30 * time.Millisecond
+	quick = 60 * time.Millisecond
 	slow  = 250 * time.Millisecond
 )
 
@@ -58,7 +58,9 @@ func (p *pace) leave(answer time.Duration) {
 	case answer > slow:
 		p.limit, p.fast = max(min(4, p.most), p.limit*3/4), 0
 	case answer > 0 && answer < quick:
-		if p.fast++; p.fast >= 2 {
+		p.limit = min(p.most, p.limit+1)
+	case answer > 0:
+		if p.fast++; p.fast >= 4 {
 			p.limit, p.fast = min(p.most, p.limit+1), 0
 		}
 	}
