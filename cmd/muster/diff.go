@@ -227,7 +227,8 @@ func (o *diffOptions) finding(c *differ.Class) verdict.Finding {
 	}
 	fmt.Fprintf(&b, "%s: %s\n%s: %s\n", o.a.name, c.A, o.b.name, c.B)
 	if c.Words != "" {
-		fmt.Fprintf(&b, "last words:\n%s\n", c.Words)
+		lines := strings.SplitN(c.Words, "\n", lastWords+1)
+		fmt.Fprintf(&b, "last words:\n%s\n", strings.Join(lines[:min(len(lines), lastWords)], "\n"))
 	}
 	judged := o.a
 	if kind, _ := parseTarget(o.a.name); kind.kind == kafkaTarget || kind.kind == implTarget || kind.kind == modelTarget {
@@ -239,6 +240,9 @@ func (o *diffOptions) finding(c *differ.Class) verdict.Finding {
 		Replay: fmt.Sprintf("muster run %s --target %s%s", quoted(c.File), quoted(judged.name), called.flags()),
 	}
 }
+
+// lastWords is how many lines of what a process said at its end are told: what it is about, and where.
+const lastWords = 5
 
 func reason(c *differ.Class) string {
 	switch {

@@ -94,7 +94,7 @@ func plain(word string) string {
 	word = instances.ReplaceAllString(word, "")
 	word = topics.ReplaceAllString(word, "t/")
 	word = types.ReplaceAllString(word, "T")
-	word = strings.Replace(word, "stranger", "X", 1)
+	word = strings.Replace(strings.Replace(word, "stranger", "X", 1), "?", "X", 1)
 	word = actorRef.ReplaceAllString(word, "X")
 	return numbers.ReplaceAllString(word, "n")
 }

@@ -90,3 +90,11 @@ func TestPace(t *testing.T) {
 		t.Errorf("%d at a time after many slow ones", got)
 	}
 }
+
+func TestListsTwice(t *testing.T) {
+	for line, want := range map[string]bool{"join A x=1 x=2": true, "join A x=1 y=2 session=10s": false, "commit A t/0=1 t/0=2": false} {
+		if got := (Sequence{Lines: []string{"join A range=x", line}}).listsTwice(); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}

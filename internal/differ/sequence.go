@@ -95,3 +95,22 @@ func (s Sequence) settled() bool {
 	}
 	return true
 }
+
+// listsTwice says whether a JoinGroup lists a protocol twice. The specification leaves that out: the group of a Kafka that is sent it stands
+// still for good.
+func (s Sequence) listsTwice() bool {
+	for _, l := range s.Lines {
+		c, err := conformance.Line(l)
+		if err != nil || c.Verb != "join" {
+			continue
+		}
+		names := map[string]bool{}
+		for _, a := range c.Args {
+			if names[a.Key] {
+				return true
+			}
+			names[a.Key] = true
+		}
+	}
+	return false
+}
