@@ -23,6 +23,7 @@ type asks struct {
 	features map[target.Feature]bool
 	topics   bool // t
 	other    bool // u
+	own      bool // both are the harness's own, so that a group which stands still for good troubles nobody
 }
 
 // common is what both targets have.
@@ -40,6 +41,7 @@ func common(a, b target.Capabilities) asks {
 		c.features[f] = a.Has(f) && b.Has(f)
 	}
 	c.topics = a.Topics["t"] != "" && b.Topics["t"] != ""
+	c.own = a.MaxGroups == 0 && b.MaxGroups == 0
 	c.other = a.Topics["u"] != "" && b.Topics["u"] != ""
 	return c
 }

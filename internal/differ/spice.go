@@ -19,7 +19,10 @@ func (d *drawer) spice(c asks) string {
 	}
 	kinds := []func() string{
 		func() string {
-			return "join " + a + pick(" -empty", " type=none", " x=1 x=2", " range=\"\"", " session=below-min", " session=above-max", " rebalance=0s", " member=stranger", " type=other") +
+			if c.own && d.rand.IntN(9) == 0 {
+				return "join " + a + " x=1 x=2" // it makes a group of Kafka stand still for good
+			}
+			return "join " + a + pick(" -empty", " type=none", " range=\"\"", " session=below-min", " session=above-max", " rebalance=0s", " member=stranger", " type=other") +
 				pick("", " "+any(kmsg.JoinGroup)) + pick("", "", " -again")
 		},
 		func() string {
