@@ -375,7 +375,11 @@ func TestExamples(t *testing.T) {
 		example, _, _ := strings.Cut(v.example, "   ")
 		text := "join A B C stranger=x\n" + example + "\n----\n"
 		text = strings.Replace(text, " stranger=x", " range=x", 1)
-		if _, err := Parse("test.txt", []byte(strings.TrimRight(head, "\n")+"\n# profile: "+RestartProfile+"\n\n"+text)); err != nil {
+		profile := RestartProfile
+		if name == "broker" {
+			profile = FaultsProfile
+		}
+		if _, err := Parse("test.txt", []byte(strings.TrimRight(head, "\n")+"\n# profile: "+profile+"\n\n"+text)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
