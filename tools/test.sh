@@ -3,7 +3,7 @@
 #   build        everything compiles, tests with the race detector included
 #   unit         all tests that are not apart, with the race detector
 #   exploration  what runs on one goroutine and much of the processor (checker/explore and its specimen, checker/clients,
-#                checker/lockstep, internal/coverage): the race detector would only slow it down
+#                checker/lockstep, internal/coverage, internal/differ): the race detector would only slow it down
 #   scenarios    every scenario on what runs in this process
 #   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka...
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 . tools/parts.sh
 
 module=$($GO list -m)
-apart=("$module/cmd/muster" "$module/checker/explore" "$module/checker/variant" "$module/checker/clients" "$module/checker/lockstep" "$module/internal/coverage" "$module/checker/linearize" "$module/fuzz/bugs")
+apart=("$module/cmd/muster" "$module/checker/explore" "$module/checker/variant" "$module/checker/clients" "$module/checker/lockstep" "$module/internal/coverage" "$module/internal/differ" "$module/checker/linearize" "$module/fuzz/bugs")
 kafka=true
 if [ -z "${MUSTER_REQUIRE_KAFKA:-}" ] && ! have_kafka; then
 	kafka=false # then tests that need it skip themselves
@@ -35,7 +35,7 @@ unit() {
 	rm -f "$log"
 	return "$status"
 }
-explore() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage; }
+explore() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./internal/differ; }
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
@@ -45,12 +45,12 @@ campaign() { $GO test -count=1 -timeout 5m ./checker/linearize ./fuzz/bugs; }
 real() { tools/test-kafka.sh 4.3.1 3.9.2; }
 
 part 'build' 60 build
-part 'unit, with the race detector' 50 unit
-part 'exploration' 40 explore
-part 'scenarios in process' 10 scenarios
+part 'unit, with the race detector' 80 unit
+part 'exploration' 45 explore
+part 'scenarios in process' 15 scenarios
 part 'campaign' 30 campaign
 if $kafka; then
-	part 'Kafka 4.3.1 and 3.9.2' 80 real
+	part 'Kafka 4.3.1 and 3.9.2' 90 real
 else
 	scenarios=$(find conformance/scenarios -name '*.txt' | wc -l)
 	not_run 'Kafka 4.3.1 and 3.9.2' "$scenarios scenarios on each of two releases, and $(grep -rhoE '^func TestKafka' --include='*_test.go' . | wc -l) tests of the command"
