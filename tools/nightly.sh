@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 . tools/parts.sh
 export MUSTER_NIGHTLY=1
-part 'unit, with the race detector, ten times' 1200 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize/... ./checker/lockstep ./checker/observe
+part 'unit, with the race detector, ten times' 1200 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize/... ./checker/lockstep ./checker/observe ./internal/differ
 part 'coverage' 120 $GO test -count=1 -timeout 5m ./internal/coverage
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
 part 'librdkafka mock' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock)$' ./conformance ./conformance/targets/rdkafka
