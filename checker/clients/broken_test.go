@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -70,7 +71,7 @@ func TestRulesThatConvergenceMisses(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "%s\n  %s (%d steps)\n  %s\n", h.rule, v.Property, len(v.Trace), v.Trace[len(v.Trace)-1].State)
 	}
-	golden(t, "unhealed.txt", table.String())
+	golden.Testdata(t, "unhealed.txt", table.String())
 }
 
 // Two of them with their traces: one that ends, and one that goes round.
@@ -84,7 +85,7 @@ func TestTracesOfConvergence(t *testing.T) {
 		if !found {
 			t.Fatalf("%v is broken, and clients get together all the same: %s", rule, report)
 		}
-		golden(t, file, v.String())
+		golden.Testdata(t, file, v.String())
 	}
 }
 

@@ -5,38 +5,16 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-var (
-	update = flag.Bool("update", false, "write the goldens in testdata anew; read the difference before committing it")
-	deep   = flag.Bool("deep", false, "explore the deep runs too (half a minute)")
-)
-
-// golden compares text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("differs from %s (go test -update writes it anew)\ngot\n%s\nwant\n%s", file, got, want)
-	}
-}
+var deep = flag.Bool("deep", false, "explore the deep runs too (half a minute)")
 
 // explored explores a run, which has to be complete, and returns the line of it in the goldens and what it has refuted.
 func explored(t *testing.T, r Run) (string, []explore.Violation) {
@@ -81,8 +59,8 @@ func TestRunsToClosure(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "sizes.txt", sizes.String())
-	golden(t, "refuted.txt", traces.String())
+	golden.Testdata(t, "sizes.txt", sizes.String())
+	golden.Testdata(t, "refuted.txt", traces.String())
 	for _, p := range refuted {
 		if !shown[p.name] {
 			t.Errorf("no run refutes %q: is it true after all?", p.name)
@@ -99,7 +77,7 @@ func TestDeepRuns(t *testing.T) {
 		line, _ := explored(t, r)
 		sizes.WriteString(line)
 	}
-	golden(t, "sizes-deep.txt", sizes.String())
+	golden.Testdata(t, "sizes-deep.txt", sizes.String())
 }
 
 // Answers that come late make no difference to dynamic members: whoever is not in the next generation is no member any more.

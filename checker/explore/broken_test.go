@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -81,7 +82,7 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 		fmt.Fprintf(&table, "%-36s %-8s %d steps, %d with three; %d more; %s\n",
 			rule, rule.Rule().Class, len(own.Trace), len(three.Violations[0].Trace), others, own.Property)
 	}
-	golden(t, "broken.txt", table.String())
+	golden.Testdata(t, "broken.txt", table.String())
 	t.Logf("%d rules broken and noticed", noticed)
 
 	// A property that nothing can break shows nothing.
@@ -236,11 +237,11 @@ func TestJoinGroupNeverAnswered(t *testing.T) {
 	if v.Rule != classic.JoinCompleteTimeout.String() {
 		t.Errorf("rule %s", v.Rule)
 	}
-	golden(t, "never-answered-join.txt", v.String())
+	golden.Testdata(t, "never-answered-join.txt", v.String())
 }
 
 func TestSyncGroupNeverAnswered(t *testing.T) {
 	g := breaking(2, classic.SyncAborted)
 	r := Run(context.Background(), g.Name, g.Machine, Options{Workers: 2})
-	golden(t, "never-answered-sync.txt", find(t, r, neverAnswered).String())
+	golden.Testdata(t, "never-answered-sync.txt", find(t, r, neverAnswered).String())
 }

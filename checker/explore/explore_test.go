@@ -5,35 +5,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-var (
-	update = flag.Bool("update", false, "write the goldens in testdata anew; read the difference before committing it")
-	deep   = flag.Bool("deep", false, "explore the deep groups too (minutes)")
-)
-
-// golden compares text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("differs from %s (go test -update writes it anew)\ngot\n%s\nwant\n%s", file, got, want)
-	}
-}
+var deep = flag.Bool("deep", false, "explore the deep groups too (minutes)")
 
 // sizes are the exact numbers of the reports.
 func sizes(t *testing.T, reports []Report) string {
@@ -55,14 +33,14 @@ func sizes(t *testing.T, reports []Report) string {
 // The specification holds all properties in every state that it can reach, and the numbers of states and transitions are exact: a
 // change of either is a change of the specification or of the alphabet.
 func TestGroupsToClosure(t *testing.T) {
-	golden(t, "sizes.txt", sizes(t, Default(context.Background(), nil)))
+	golden.Testdata(t, "sizes.txt", sizes(t, Default(context.Background(), nil)))
 }
 
 func TestDeepGroups(t *testing.T) {
 	if !*deep {
 		t.Skip("minutes; go test -deep runs it")
 	}
-	golden(t, "sizes-deep.txt", sizes(t, All(context.Background(), Deep(), nil)))
+	golden.Testdata(t, "sizes-deep.txt", sizes(t, All(context.Background(), Deep(), nil)))
 }
 
 // A packed prototype that was written independently, to size the state space, counted these states for one list, any assignment and

@@ -1,9 +1,7 @@
 package variant
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,41 +9,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
-
-var update = flag.Bool("update", false, "write docs/variant.md anew; read the difference before committing it")
 
 const pageFile = "../../docs/variant.md"
 
 // The page is what exploration finds now: numbers of states and transitions, what is broken, traces.
 func TestPageIsCurrent(t *testing.T) {
-	got := page(t)
-	if *update {
-		if err := os.WriteFile(pageFile, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(pageFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		a, b := strings.Split(got, "\n"), strings.Split(string(want), "\n")
-		at := 0
-		for at < len(a) && at < len(b) && a[at] == b[at] {
-			at++
-		}
-		t.Errorf("docs/variant.md is not what exploration finds (go test ./checker/variant -update writes it anew); line %d is\n%s\nand should be\n%s",
-			at+1, line(b, at), line(a, at))
-	}
-}
-
-func line(lines []string, at int) string {
-	if at < len(lines) {
-		return lines[at]
-	}
-	return "(missing)"
+	golden.Compare(t, pageFile, page(t))
 }
 
 const preface = `<!-- Written by go test ./checker/variant -update. Do not edit. -->

@@ -2,7 +2,6 @@ package coverage
 
 import (
 	"context"
-	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -10,10 +9,9 @@ import (
 	"testing"
 
 	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
-
-var update = flag.Bool("update", false, "write docs/coverage.md, docs/coverage.svg and witnessed.txt anew")
 
 // computed is the coverage of the scenarios that come with Muster.
 var computed = sync.OnceValues(func() (*Table, error) {
@@ -74,7 +72,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept, err := os.ReadFile("witnessed.txt")
-	if err != nil && !*update {
+	if err != nil && !*golden.Update {
 		t.Fatal(err)
 	}
 	lost, err := table.Lost(string(kept))
@@ -82,7 +80,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cell := range lost {
-		if *update {
+		if *golden.Update {
 			t.Logf("%s; the list is written without it", cell)
 		} else {
 			t.Error(cell)
@@ -93,15 +91,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		"../../docs/coverage.md":  table.Page(exempt),
 		"../../docs/coverage.svg": table.Diagram(Releases[0]),
 	} {
-		if *update {
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if got, err := os.ReadFile(file); err != nil || string(got) != text {
-			t.Errorf("%s is not current: go test ./internal/coverage -update, and read the change (%v)", strings.TrimPrefix(file, "../../"), err)
-		}
+		golden.Compare(t, file, text)
 	}
 }
 

@@ -52,6 +52,7 @@ var rules = []rule{
 	{folder: "internal/verdict", ours: []string{"model", "internal/input"}, foreign: []string{"github.com/jstemmer/go-junit-report/v2"}},
 	{folder: "internal/anomaly"},
 	{folder: "internal/input"},
+	{folder: "internal/golden", foreign: []string{"github.com/google/go-cmp"}},
 	{folder: "internal/doctor", ours: []string{"internal/anomaly"}, foreign: []string{franz, "golang.org/x/time"}, tests: []string{"internal/kafka"}},
 	{folder: "internal/atlas", ours: []string{"conformance", "model", "internal/kafka"}, foreign: []string{"golang.org/x/sync"}, tests: []string{"conformance"}},
 	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model"}},
@@ -66,7 +67,9 @@ var rules = []rule{
 	},
 }
 
-// testModules are what any _test.go file may import.
+// testHelp is ours and testModules are others' that any _test.go file may import.
+var testHelp = []string{"internal/golden"}
+
 var testModules = []string{"github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid", franz}
 
 // ruleOf finds the most specific rule for a package.
@@ -105,7 +108,7 @@ func allowed(r rule, s source, imported string) bool {
 		if owner, found := ruleOf(ours); found && owner.folder == r.folder {
 			return true
 		}
-		return withinAny(ours, r.ours) || s.test && withinAny(ours, r.tests)
+		return withinAny(ours, r.ours) || s.test && (withinAny(ours, r.tests) || withinAny(ours, testHelp))
 	}
 	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
 		return true // the standard library

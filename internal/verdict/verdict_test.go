@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"flag"
 	"os"
 	"path/filepath"
 	"sort"
@@ -14,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jstemmer/go-junit-report/v2/junit"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the golden files instead of comparing")
+	"github.com/muster-kafka/muster/internal/golden"
+)
 
 const (
 	contractRule = "join.new.rebalances"
@@ -67,24 +66,6 @@ func closed(v *Verdict, strict bool, known *KnownList) *Verdict {
 	return v
 }
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *rewrite {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (go test ./internal/verdict -rewrite, then read it):\n%s", path, diff)
-	}
-}
-
 func TestGoldens(t *testing.T) {
 	for name, v := range map[string]*Verdict{"embedded": closed(embedded(), false, nil), "foreign": closed(foreign(), false, nil)} {
 		for ext, write := range map[string]func(*Verdict, *bytes.Buffer) error{
@@ -96,7 +77,7 @@ func TestGoldens(t *testing.T) {
 			if err := write(v, &b); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+ext, b.Bytes())
+			golden.Testdata(t, name+ext, b.String())
 		}
 	}
 }
