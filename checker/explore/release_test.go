@@ -12,11 +12,11 @@ import (
 func TestDefectsOfReleases(t *testing.T) {
 	// With the group its pending offsets go, which other rules speak of too.
 	pending := []classic.RuleID{classic.OffsetsSurviveMembers, classic.ExpirySimple, classic.ExpiryEmpty}
-	// That there is no sync timer shows only with members that heartbeat on, which nobody here is bound to; the others need a limit, and two
-	// protocols.
+	// That there is no sync timer shows only with members that heartbeat on, which nobody here is bound to; the others need a limit, two
+	// protocols, and lengths of timeouts.
 	hidden := map[classic.DefectID]bool{
 		classic.DefectNoSyncTimer: true, classic.DefectPendingMaxSize: true, classic.DefectRefusedInstance: true, classic.DefectRefusedPending: true,
-		classic.DefectReplacedVote: true,
+		classic.DefectReplacedVote: true, classic.DefectRejoinedTimeouts: true,
 	}
 	for release, extra := range map[string][]classic.RuleID{
 		"2.4.1": nil, "2.6.0": nil, "2.8.0": nil, "3.1.0": nil, "3.4": nil, "4.0.0": pending, "3.9+java": pending, "4.2": nil,

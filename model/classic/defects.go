@@ -31,6 +31,7 @@ const (
 	DefectRefusedInstance
 	DefectRefusedPending
 	DefectOffsetDeleteRepeats
+	DefectRejoinedTimeouts
 
 	defectCount
 )
@@ -102,7 +103,7 @@ var defects = [defectCount]Defect{
 		What: "the five minutes of a member that joined with version 3 or less run on after its join has completed",
 	},
 	DefectNewMemberStuck: {
-		Rule: SessionExpires, in: before(2, 5, 0), Issue: "KAFKA-9752",
+		Rule: SessionRenewedByCompletion, in: before(2, 5, 0), Issue: "KAFKA-9752", Modelled: true,
 		What: "a member that dies right after its first join completed is never found dead",
 	},
 	DefectEmptyTimestamp: {
@@ -176,6 +177,10 @@ var defects = [defectCount]Defect{
 	DefectOffsetDeleteRepeats: {
 		Rule: OffsetDeleteEmpty, in: before(2, 6, 0), Issue: "apache/kafka#8485",
 		What: "OffsetDelete answers a topic once for each partition that was named of it",
+	},
+	DefectRejoinedTimeouts: {
+		Rule: SessionExpires, in: before(3, 3, 2), Issue: "KAFKA-14009", Modelled: true,
+		What: "a member that joins again with other timeouts keeps those of its first join",
 	},
 }
 

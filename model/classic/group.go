@@ -143,7 +143,10 @@ func (m *Model) update(slot int8, e *Event) {
 		return
 	}
 	member.List, member.Joining = e.List, true
-	m.t.Updated, m.caller = slot, Address{Kind: ParkedJoin, Slot: slot}
+	m.caller = Address{Kind: ParkedJoin, Slot: slot}
+	if !m.profile.Defects.Has(DefectRejoinedTimeouts) {
+		m.t.Updated = slot
+	}
 	// join.repeat.keeps-timer
 	if !m.holds(JoinRepeatKeepsTimer) {
 		m.arm(slot, SessionOfSlot)

@@ -88,12 +88,16 @@ func (m *Model) completeJoin() {
 		if slot.Kind != Member {
 			continue
 		}
-		joined := slot.Joining
+		joined, stuck := slot.Joining, slot.New && m.profile.Defects.Has(DefectNewMemberStuck)
 		slot.Joining, slot.New, slot.OwesSync = false, false, owes
 		if joined {
 			m.succeedJoin(m.address(ParkedJoin, int8(i)), int8(i))
 		}
-		m.renewAnswered(int8(i))
+		if stuck { // for good, in truth: until its next request nobody looks
+			m.arm(int8(i), NewMemberTimeout)
+		} else {
+			m.renewAnswered(int8(i))
+		}
 	}
 	if owes {
 		m.setSyncTimer(MaxRebalance)

@@ -88,3 +88,26 @@ func TestDefects(t *testing.T) {
 		}
 	}
 }
+
+// KAFKA-9752 and KAFKA-14009, at their edges: a newcomer whose session does not begin when its join completes, and a member that joins
+// again and keeps the timeouts that it had.
+func TestDefectsOfTimeouts(t *testing.T) {
+	for name, want := range map[string]struct{ stuck, keeps bool }{
+		"2.4.1": {true, true}, "2.5.0": {false, true}, "3.3.1": {false, true}, "3.3.2": {}, "4.0.0": {},
+	} {
+		p, err := ProfileFor(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session := SessionOfSlot
+		if want.stuck {
+			session = NewMemberTimeout
+		}
+		w := newWorld(t, Config{Profile: p}).do(joinOld(listX)).phase(CompletingRebalance).timer(SessionTimer, 0, session)
+		w.do(sync(0, 1)).phase(Stable).do(beat(0)).timer(SessionTimer, 0, SessionOfSlot)
+		w.do(join(known(0), listX)).phase(CompletingRebalance).timer(SessionTimer, 0, SessionOfSlot)
+		if keeps := w.last.Updated != 0; keeps != want.keeps {
+			t.Errorf("%s: a member that joins again keeps its timeouts: %v", name, keeps)
+		}
+	}
+}
