@@ -32,6 +32,8 @@ const (
 	DefectRefusedPending
 	DefectOffsetDeleteRepeats
 	DefectRejoinedTimeouts
+	DefectLeavePendingInstance
+	DefectOldLeaderStatic
 
 	defectCount
 )
@@ -127,7 +129,7 @@ var defects = [defectCount]Defect{
 		What: "a late completion of one transaction takes effect on the next one's offsets",
 	},
 	DefectFetchOldErrors: {
-		Rule: FetchOldErrors, in: spans{{since: release{3, 9, 1}, until: release{3, 9, 2}}, {since: release{4, 0, 0}, until: release{4, 0, 2}}}, java: true, Issue: "KAFKA-19246",
+		Rule: FetchOldErrors, in: spans{{since: release{3, 5, 0}, until: release{3, 9, 2}}, {since: release{4, 0, 0}, until: release{4, 0, 2}}}, Issue: "KAFKA-19246",
 		What: "OffsetFetch version 1 answers a group error with no topics and no error",
 	},
 	DefectDeletedLog: {
@@ -178,6 +180,14 @@ var defects = [defectCount]Defect{
 		Rule: OffsetDeleteEmpty, in: before(2, 6, 0), Issue: "apache/kafka#8485",
 		What: "OffsetDelete answers a topic once for each partition that was named of it",
 	},
+	DefectLeavePendingInstance: {
+		Rule: LeavePending, in: before(3, 0, 0), Issue: "apache/kafka#9958", Modelled: true,
+		What: "LeaveGroup of an id that was handed out, with an instance id, is answered UNKNOWN_SERVER_ERROR, and the id stays",
+	},
+	DefectOldLeaderStatic: {
+		Rule: JoinReplyLeader, in: spans{{since: release{2, 5, 0}, until: release{3, 3, 2}}}, Issue: "KAFKA-14422",
+		What: "a leader of a JoinGroup version before 5 is never answered, or with UNSUPPORTED_VERSION, where the group has a static member",
+	},
 	DefectRejoinedTimeouts: {
 		Rule: SessionExpires, in: before(3, 3, 2), Issue: "KAFKA-14009", Modelled: true,
 		What: "a member that joins again with other timeouts keeps those of its first join",
@@ -192,7 +202,7 @@ func defectsOf(r release, java bool) (s DefectSet) {
 		case d.java && !java:
 			continue
 		case d.java && r.before(release{4, 0, 0}):
-			if d.in.has(release{4, 0, 0}) && DefectID(i) != DefectFetchOldErrors || d.in.has(r) {
+			if d.in.has(release{4, 0, 0}) || d.in.has(r) {
 				s |= 1 << i
 			}
 		case d.in.has(r):

@@ -22,7 +22,13 @@ func (m *Model) leaveGroup(e *Event) {
 	// leave.one-by-one: otherwise all go first, then the group reacts once.
 	oneByOne := len(e.Leaves) > 1 && m.holds(LeaveOneByOne) == m.profile.LeavesOneByOne
 	members, pending := false, false
-	for i := range e.Leaves {
+	for i, ref := range e.Leaves {
+		if m.profile.Defects.Has(DefectLeavePendingInstance) && ref.Kind == KnownID && m.t.Next.Slots[ref.Slot].Kind == Pending && e.instance(i).Kind != NoInstance {
+			m.left(members, pending)
+			m.settleAlso()
+			m.answer(CodeUnknownServerError)
+			return
+		}
 		member, id := m.leave(e, i)
 		if oneByOne {
 			m.entry = i < len(e.Leaves)-1

@@ -14,8 +14,8 @@ func TestProfiles(t *testing.T) {
 	}{
 		"4.4": {Java, nil}, "4.3.1": {Java, nil}, "4.1.2": {Java, []DefectID{DefectCommitErased}},
 		"4.0.0": {Java, []DefectID{DefectCleanupPending, DefectFetchOldErrors, DefectDeletedLog, DefectCommitErased}},
-		"3.9":   {Scala, nil}, "3.9.0": {Scala, []DefectID{DefectTxnCompletion}},
-		"3.6":        {exact, []DefectID{DefectTxnUnverified, DefectMetadataUnstable, DefectTxnCompletion, DefectTxnMetadataErases}},
+		"3.9":   {Scala, nil}, "3.9.0": {Scala, []DefectID{DefectTxnCompletion, DefectFetchOldErrors}},
+		"3.6":        {exact, []DefectID{DefectTxnUnverified, DefectMetadataUnstable, DefectTxnCompletion, DefectTxnMetadataErases, DefectFetchOldErrors}},
 		"3.9.1+java": {switched, []DefectID{DefectCleanupPending, DefectFetchOldErrors, DefectDeletedLog, DefectCommitErased}},
 	} {
 		got, err := ProfileFor(name)

@@ -36,7 +36,7 @@ var offsetRules = map[RuleID]Rule{
 	FetchUnstable:        {"fetch.unstable", Contract, "OffsetFetch that requires stable offsets (from version 7) is answered UNSTABLE_OFFSET_COMMIT for each partition with a pending transactional offset.", "2.5-4.4", "§2.7", "exactly-once processing reads input twice"},
 	FetchUnstablePlain:   {"fetch.unstable.plain", Quirk, "OffsetFetch that requires stable offsets waits for plain commits that are being written (up to 3.9 it is answered UNSTABLE_OFFSET_COMMIT).", java, "§5.1 DF20", "a client asks once more"},
 	FetchEachGroup:       {"fetch.each-group", Compat, "From version 8 OffsetFetch answers several groups, each on its own.", "3.0-4.4", "§2.7", "one unknown group fails the others"},
-	FetchOldErrors:       {"fetch.error.old", Contract, "OffsetFetch version 1 carries an error of the group on every partition that was asked for.", "2.4-3.9.0, 3.9.2, 4.0.2-4.4", "verified item 1", "an old consumer takes an error for no offset, and starts over"},
+	FetchOldErrors:       {"fetch.error.old", Contract, "OffsetFetch version 1 carries an error of the group on every partition that was asked for.", "2.4-3.4, 3.9.2, 4.0.2-4.4", "verified item 1", "an old consumer takes an error for no offset, and starts over"},
 	OffsetDeleteGroupID:  {"offset-delete.group-id.empty", Compat, "OffsetDelete with an empty group id is answered INVALID_GROUP_ID.", all, "§2.0.2", "a misconfigured tool is sent the wrong way"},
 	OffsetDeleteUnknownGroup: {
 		"offset-delete.group.unknown", Compat, "OffsetDelete for a group that does not exist is answered GROUP_ID_NOT_FOUND.", all, "§2.8",

@@ -82,8 +82,17 @@ func Open(ctx context.Context, version, profile string, opts Options) (*Target, 
 func (t *Target) Capabilities() target.Capabilities {
 	caps := t.Target.Capabilities()
 	caps.Restart = t.restart
-	caps.Inject, caps.Faults = t.inject, []target.Fault{target.RefuseWrites, target.AcceptWrites, target.Resign, target.Serve, target.DeleteTopic}
+	caps.Inject, caps.Faults = t.inject, []target.Fault{target.RefuseWrites, target.AcceptWrites, target.DeleteTopic}
+	if resigns(caps.Release) {
+		caps.Faults = append(caps.Faults, target.Resign, target.Serve)
+	}
 	return caps
+}
+
+// resigns reports whether the release gives its groups up when their partition is deleted. The Java coordinator serves them on before
+// 4.0.1 (KAFKA-19274), also where 3.9 has it.
+func resigns(version string) bool {
+	return version != "4.0.0" && !strings.HasSuffix(version, kafka.JavaCoordinator)
 }
 
 // restart kills the broker and starts it on its data again.
