@@ -191,6 +191,33 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestUnaskedFault has a target that no fault can be made to happen to.
+func TestUnaskedFault(t *testing.T) {
+	all, err := parseExplanations([]byte("# Served on.\nname: resigns\nreleases: <3.2\nkind: fault\nfault: resigns\nissue: none\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const reason = "broker resigns: cannot be made to happen to the target"
+	for _, c := range []struct {
+		release, reason string
+		want            bool
+	}{
+		{"3.1.2", reason, true},
+		{"3.2.3", reason, false},
+		{"3.1.2", "broker loads: cannot be made to happen to the target", false},
+		{"3.1.2", "requires txn", false},
+	} {
+		if got := all[0].excuses(c.release, c.reason); got != c.want {
+			t.Errorf("%s, %q: excused %v", c.release, c.reason, got)
+		}
+	}
+	for _, wrong := range []string{"fault: explodes", "fault: resigns\napi: JoinGroup 9", "api: JoinGroup 9"} {
+		if _, err := parseExplanations([]byte("# X.\nname: x\nreleases: <3.2\nkind: fault\n" + wrong + "\nissue: none\n")); err == nil {
+			t.Errorf("%q was taken", wrong)
+		}
+	}
+}
+
 func TestPage(t *testing.T) {
 	_, _, known := inputs(t)
 	releases := []string{"2.5.1", "2.6.3", "4.3.1"}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -37,6 +38,10 @@ type Explanation struct {
 	At       []Place
 	API      string // for kind version: "JoinGroup"
 	Version  int16
+	Fault    target.Fault // for kind fault
+
+	// Unmodelled says why the specification of such a release gives the text of 4.3.1 all the same; empty where it does not.
+	Unmodelled string
 }
 
 // Kind says what sort of difference it is.
@@ -46,6 +51,7 @@ const (
 	Defect    Kind = "defect"    // the releases break a contract, or do what was not meant
 	Variation Kind = "variation" // both ways are right
 	Version   Kind = "version"   // the releases do not have a version of an API
+	Fault     Kind = "fault"     // the releases do not show a fault that scenarios make happen, so that they cannot be waited for
 )
 
 // Place is a block of a scenario, from 1.
@@ -140,6 +146,10 @@ func (e *Explanation) field(l string) (err error) {
 			return fmt.Errorf("%q is no version of an API; write as in JoinGroup 9", value)
 		}
 		e.API, e.Version = name, int16(n)
+	case "unmodelled":
+		e.Unmodelled = value
+	case "fault":
+		e.Fault = target.Fault(value)
 	default:
 		return fmt.Errorf("there is no field %q", key)
 	}
@@ -156,17 +166,44 @@ func (e *Explanation) check() error {
 		return fmt.Errorf("%s: which releases?", e.Name)
 	case e.Issue == "":
 		return fmt.Errorf("%s: no issue: name the public one, or write \"none\" and say in the prose what is known", e.Name)
-	case e.Kind == Version && (e.API == "" || len(e.At) > 0 || e.Rule != ""):
-		return fmt.Errorf("%s: kind version has an api, and neither places nor a rule", e.Name)
-	case e.Kind == Version:
+	case e.Kind == Version && (e.API == "" || len(e.At) > 0 || e.Rule != "" || e.Fault != ""):
+		return fmt.Errorf("%s: kind version has an api, and neither places nor a rule nor a fault", e.Name)
+	case e.Kind == Fault && (!slices.Contains(target.Faults(), e.Fault) || len(e.At) > 0 || e.Rule != "" || e.API != ""):
+		return fmt.Errorf("%s: kind fault has a fault, one of %v, and neither places nor a rule nor an api", e.Name, target.Faults())
+	case e.unasked():
 		return nil
 	case e.Kind != Defect && e.Kind != Variation:
-		return fmt.Errorf("%s: kind %q is none of defect, variation, version", e.Name, e.Kind)
-	case len(e.At) == 0 || e.API != "":
-		return fmt.Errorf("%s: kind %s has places, and no api", e.Name, e.Kind)
+		return fmt.Errorf("%s: kind %q is none of defect, variation, version, fault", e.Name, e.Kind)
+	case len(e.At) == 0 || e.API != "" || e.Fault != "":
+		return fmt.Errorf("%s: kind %s has places, and neither an api nor a fault", e.Name, e.Kind)
 	}
 	if _, ok := classic.FindRule(e.Rule); !ok {
 		return fmt.Errorf("%s: there is no rule %q", e.Name, e.Rule)
 	}
 	return nil
+}
+
+// unasked reports whether the entry explains why scenarios are not asked of releases, rather than what these answer.
+func (e Explanation) unasked() bool { return e.Kind == Version || e.Kind == Fault }
+
+// lacks is what the releases of such an entry do not have.
+func (e Explanation) lacks() string {
+	if e.Kind == Fault {
+		return "broker " + string(e.Fault)
+	}
+	return fmt.Sprintf("%s %d", e.API, e.Version)
+}
+
+// excuses reports whether the entry explains why a scenario was not asked of a release, in the words of conformance: "the target offers
+// JoinGroup 0 to 7, not 9", "broker resigns: cannot be made to happen".
+func (e Explanation) excuses(release, reason string) bool {
+	switch {
+	case e.Releases.Holds(release) == 0:
+		return false
+	case e.Kind == Version:
+		return strings.Contains(reason, "offers "+e.API+" ") && strings.HasSuffix(reason, fmt.Sprintf(", not %d", e.Version))
+	case e.Kind == Fault:
+		return strings.HasPrefix(reason, "broker "+string(e.Fault)+":")
+	}
+	return false
 }

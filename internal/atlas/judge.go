@@ -94,7 +94,8 @@ func (r *Run) Judge(releases []string, scenarios []*conformance.Scenario, explai
 				faults = append(faults, fmt.Sprintf("%s was not run on %s", sc.Name, release))
 			case c.Status == conformance.Pass:
 			case c.Status == conformance.Skip:
-				if missing(explained, release, c.Reason) == nil && !everywhere(sc) {
+				excused := slices.ContainsFunc(explained, func(e Explanation) bool { return e.excuses(release, c.Reason) })
+				if !excused && !everywhere(sc) {
 					faults = append(faults, fmt.Sprintf("%s was not asked of %s: %s; no explanation covers it", sc.Name, release, c.Reason))
 				}
 			case c.Failure != "":
@@ -107,15 +108,15 @@ func (r *Run) Judge(releases []string, scenarios []*conformance.Scenario, explai
 	return faults
 }
 
-// Idle lists explanations of versions that no release of the run was found without.
+// Idle lists explanations of versions and faults that no release of the run was found without.
 func (r *Run) Idle(explained []Explanation) []string {
 	var faults []string
 	for _, e := range explained {
 		used := slices.ContainsFunc(r.Cells, func(c Cell) bool {
-			return c.Status == conformance.Skip && missing([]Explanation{e}, c.Release, c.Reason) != nil
+			return c.Status == conformance.Skip && e.excuses(c.Release, c.Reason)
 		})
-		if e.Kind == Version && !used {
-			faults = append(faults, fmt.Sprintf("explanation %s: no release was found without %s version %d", e.Name, e.API, e.Version))
+		if e.unasked() && !used {
+			faults = append(faults, fmt.Sprintf("explanation %s: no release was found without %s", e.Name, e.lacks()))
 		}
 	}
 	return faults
@@ -124,16 +125,4 @@ func (r *Run) Idle(explained []Explanation) []string {
 // everywhere reports whether the scenario's own header keeps it from every broker.
 func everywhere(sc *conformance.Scenario) bool {
 	return sc.File.Slow != "" || slices.Contains(sc.File.Requires, "virtual")
-}
-
-// missing finds the explanation of a version that a release does not have in the words of conformance: "the target offers JoinGroup 0
-// to 7, not 9".
-func missing(all []Explanation, release, reason string) *Explanation {
-	for i, e := range all {
-		if e.Kind == Version && e.Releases.Holds(release) > 0 && strings.Contains(reason, "offers "+e.API+" ") &&
-			strings.HasSuffix(reason, fmt.Sprintf(", not %d", e.Version)) {
-			return &all[i]
-		}
-	}
-	return nil
 }

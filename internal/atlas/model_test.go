@@ -15,8 +15,20 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	explained, err := Explanations()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, release := range kafka.Releases {
 		t.Run(release, func(t *testing.T) {
+			unmodelled := map[string]bool{} // scenario: it was seen to differ
+			for _, e := range explained {
+				for _, at := range e.At {
+					if e.Unmodelled != "" && e.Releases.Holds(release) > 0 {
+						unmodelled[at.Scenario] = false
+					}
+				}
+			}
 			for _, set := range conformance.ByProfile(scenarios) {
 				tg, err := model.New(model.Options{Name: "model:" + release, Profile: set.Profile}, nil)
 				if err != nil {
@@ -27,6 +39,10 @@ func TestModel(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, f := range rep.Failures() {
+					if _, ok := unmodelled[f.Scenario]; ok {
+						unmodelled[f.Scenario] = true
+						continue
+					}
 					t.Error(f)
 				}
 				for _, r := range rep.Results {
@@ -36,6 +52,11 @@ func TestModel(t *testing.T) {
 				}
 				if err := tg.Close(); err != nil {
 					t.Error(err)
+				}
+			}
+			for scenario, differs := range unmodelled {
+				if !differs {
+					t.Errorf("%s: explanations.txt says that the specification does not give the text of this release, and it does", scenario)
 				}
 			}
 		})

@@ -54,7 +54,7 @@ A defect breaks the rule; of a variation both ways are right.
 | --- | --- | --- | --- | --- | --- | --- | --- |
 `)
 	for _, e := range p.sorted() {
-		if e.Kind == Version {
+		if e.unasked() {
 			continue
 		}
 		places := make([]string, len(e.At))
@@ -138,23 +138,23 @@ func short(releases []string) []string {
 func (p Page) versions(b *strings.Builder) {
 	b.WriteString(`## What a release cannot be asked
 
-Scenarios that name a version of an API are not run on releases without it.
+Scenarios that name a version of an API are not run on releases without it, nor those that make a fault happen on releases that do not show it.
 
-| version | not in releases | issue | scenarios |
-| --- | --- | --- | --- |
+| what | why | not in releases | issue | scenarios |
+| --- | --- | --- | --- | --- |
 `)
 	for _, e := range p.sorted() {
-		if e.Kind != Version {
+		if !e.unasked() {
 			continue
 		}
 		var names []string
 		for _, c := range p.Run.Cells {
-			if c.Status == conformance.Skip && !slices.Contains(names, c.Scenario) && missing([]Explanation{e}, c.Release, c.Reason) != nil {
+			if c.Status == conformance.Skip && !slices.Contains(names, c.Scenario) && e.excuses(c.Release, c.Reason) {
 				names = append(names, c.Scenario)
 			}
 		}
 		slices.Sort(names)
-		fmt.Fprintf(b, "| %s %d | %s | %s | %s |\n", e.API, e.Version, code(e.Releases.String()), issue(e.Issue), strings.Join(names, ", "))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", e.lacks(), strings.Join(e.Prose, " "), code(e.Releases.String()), issue(e.Issue), strings.Join(names, ", "))
 	}
 	b.WriteString("\n")
 	var never []string

@@ -146,7 +146,7 @@ func (o Options) profile(ctx context.Context, release, profile string, scenarios
 	}
 	defer func() { err = errors.Join(err, tg.Close()) }()
 	opened := time.Since(began)
-	parallel := 8
+	parallel := 28
 	if len(scenarios) <= 2*parallel+8 {
 		parallel *= 2
 	}

@@ -13,7 +13,7 @@ func (p Page) when(b *strings.Builder) {
 Each release against the one before it in this list. "3.9+java" is where the Java coordinator can be switched on; what it has from there on 4.0 has
 by default.
 
-| release | defects mended | other behaviour as in 4.3.1 since | otherwise than in 4.3.1 since | API versions since |
+| release | defects mended | other behaviour as in 4.3.1 since | otherwise than in 4.3.1 since | can be asked since |
 | --- | --- | --- | --- | --- |
 `)
 	names := short(p.Releases)
@@ -26,10 +26,11 @@ by default.
 			was, is := e.Releases.Holds(p.Releases[i-1]) > 0, e.Releases.Holds(release) > 0
 			switch {
 			case was == is:
-			case is:
+			case is && !e.unasked():
 				away = append(away, e.Name)
-			case e.Kind == Version:
-				versions = append(versions, fmt.Sprintf("%s %d", e.API, e.Version))
+			case is:
+			case e.unasked():
+				versions = append(versions, e.lacks())
 			case e.Kind == Defect:
 				mended = append(mended, e.Name)
 			default:
