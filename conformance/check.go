@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 
 // profileNames are the broker settings that "# profile:" may ask for; docs/scenarios.md says what they are. A target that has not those of a
 // scenario skips it.
-var profileNames = []string{"default", "delay", "faults", "restart", "retention", "size"}
+var profileNames = slices.Sorted(maps.Keys(profileMeans))
 
 // ownFile is where the scenario was read, empty for one that comes with Muster.
 func (s *Scenario) ownFile() string {

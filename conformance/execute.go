@@ -243,7 +243,7 @@ func (f *Failure) desert(r *run, expected *script.Variant) {
 		return
 	}
 	if f.Missing = missing(expected, f.Got); f.Missing != "" {
-		f.Note = more(f.Note, fmt.Sprintf("The answer %q never came within %s, though the connection stayed open and the target answered DescribeGroups meanwhile.", f.Missing, r.patience))
+		f.Note = more(f.Note, fmt.Sprintf("The answer %q never came within %s, though the connection stayed open and the target answered DescribeGroups meanwhile.", f.Missing, r.patience.Round(100*time.Millisecond)))
 	}
 }
 

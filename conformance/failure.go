@@ -78,13 +78,32 @@ func (f *Failure) save(dir, target string) {
 	file := filepath.Join(dir, name)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# target: %s\n# failed at block %d, line %d; rules: %s (%s)\n", target, f.Block, f.Line, strings.Join(f.Rules, ", "), f.Class)
-	if f.Note != "" {
-		fmt.Fprintf(&b, "# %s\n", f.Note)
+	for _, r := range f.Remarks() {
+		fmt.Fprintf(&b, "# %s\n", r)
 	}
 	b.WriteString("# " + Legend + "\n\n" + f.Text)
 	if os.WriteFile(file, []byte(b.String()), 0o644) == nil {
 		f.Artefact = file
 	}
+}
+
+// Remarks are what the two texts do not say, in sentences.
+func (f *Failure) Remarks() []string {
+	var told []string
+	for _, o := range f.Others {
+		switch {
+		case strings.HasPrefix(o, "["):
+			told = append(told, fmt.Sprintf("What was seen is the text of %s: the releases of Kafka for which that holds answer so.", o))
+		case strings.HasPrefix(o, "contract:"):
+			told = append(told, fmt.Sprintf("What was seen is the text of %s: who is not Kafka may answer so.", o))
+		default:
+			told = append(told, fmt.Sprintf("What was seen is the text of %s.", o))
+		}
+	}
+	if f.Note != "" {
+		told = append(told, f.Note)
+	}
+	return told
 }
 
 // String is the failure for a person.
@@ -94,11 +113,8 @@ func (f *Failure) String() string {
 	if s := f.Suffers(); s != "" {
 		fmt.Fprintf(&b, "a client suffers: %s\n", s)
 	}
-	for _, o := range f.Others {
-		fmt.Fprintf(&b, "this is the text of %s\n", o)
-	}
-	if f.Note != "" {
-		fmt.Fprintf(&b, "%s\n", f.Note)
+	for _, r := range f.Remarks() {
+		fmt.Fprintf(&b, "%s\n", r)
 	}
 	b.WriteString("\n" + f.Text + "\n" + Legend + "\n")
 	if f.Artefact != "" {

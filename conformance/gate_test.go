@@ -85,7 +85,7 @@ func TestByProfile(t *testing.T) {
 			t.Fatalf("set %d of %d is not %v", i, len(sets), want)
 		}
 	}
-	if reason := all[0].Unaskable(target.Capabilities{Profile: DefaultProfile}); reason != "needs a broker of profile size" {
+	if reason := all[0].Unaskable(target.Capabilities{Profile: DefaultProfile}); reason != "needs other broker settings, profile size (group.max.size=2): "+onFaces {
 		t.Errorf("a broker with other settings is refused with %q", reason)
 	}
 }
@@ -100,8 +100,8 @@ func TestFeatures(t *testing.T) {
 		has  []target.Feature
 		want string
 	}{
-		{nil, "requires static"},
-		{[]target.Feature{target.Static}, "requires txn"},
+		{nil, "needs static members (group.instance.id): only on targets that have that, which this one is known not to"},
+		{[]target.Feature{target.Static}, "needs transactions: only on targets that have that, which this one is known not to"},
 		{[]target.Feature{target.Static, target.Transactions}, ""},
 	} {
 		if got := s.Unaskable(target.Capabilities{Features: c.has}); got != c.want {

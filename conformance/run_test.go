@@ -181,22 +181,22 @@ func TestSkips(t *testing.T) {
 		name, text, reason string
 		caps               func(*target.Capabilities)
 	}{
-		{"version", "join A range=x v=3\n----\n", "the target offers JoinGroup 5 to 9, not 3", func(c *target.Capabilities) {
+		{"version", "join A range=x v=3\n----\n", "needs JoinGroup 3: only on targets that offer it; this one offers 5 to 9", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.JoinGroup): {Min: 5, Max: 9}}
 		}},
-		{"ceiling", "group join=v3\njoin A range=x\n----\n", "the target offers JoinGroup 5 to 9, not 3", func(c *target.Capabilities) {
+		{"ceiling", "group join=v3\njoin A range=x\n----\n", "needs JoinGroup 3: only on targets that offer it; this one offers 5 to 9", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.JoinGroup): {Min: 5, Max: 9}}
 		}},
-		{"too new", "heartbeat A member=none\n----\n", "the target offers Heartbeat from version 5 only, scenarios speak at most 4", func(c *target.Capabilities) {
+		{"too new", "heartbeat A member=none\n----\n", "needs Heartbeat 4 or older: only on targets that offer it; this one offers none before 5", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.Heartbeat): {Min: 5, Max: 9}}
 		}},
-		{"no such API", "list\n----\n", "the target does not offer ListGroups", func(c *target.Capabilities) {
+		{"no such API", "list\n----\n", "needs ListGroups: only on targets that offer it, which this one does not", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.JoinGroup): {Min: 0, Max: 9}}
 		}},
-		{"topic", "commit - u/0=1\n----\n", "the target has no topic that scenarios call u", nil},
-		{"short session", "join A range=x session=500ms\n----\n", "a session of 500ms is below the target's minimum, 1s", nil},
-		{"long session", "join A range=x session=2h\n----\n", "a session of 2h0m0s is above the target's maximum, 1h0m0s", nil},
-		{"groups", "list\n----\n\ndescribe group=a\n----\n\ndescribe group=b\n----\n", "needs 3 groups at a time, the target allows 2", func(c *target.Capabilities) { c.MaxGroups = 2 }},
+		{"topic", "commit - u/0=1\n----\n", "needs a topic that scenarios call u, which the target has not: only on targets whose Capabilities.Topics has it", nil},
+		{"short session", "join A range=x session=500ms\n----\n", "needs a session of 500ms, and the target allows no less than 1s: lower group.min.session.timeout.ms on the broker", nil},
+		{"long session", "join A range=x session=2h\n----\n", "needs a session of 2h0m0s, and the target allows no more than 1h0m0s: raise group.max.session.timeout.ms on the broker", nil},
+		{"groups", "list\n----\n\ndescribe group=a\n----\n\ndescribe group=b\n----\n", "needs 3 groups at a time, and 2 are allowed there: only on targets that Muster starts for the run", func(c *target.Capabilities) { c.MaxGroups = 2 }},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -214,11 +214,11 @@ func TestSkips(t *testing.T) {
 		})
 	}
 	for header, reason := range map[string]string{
-		"# slow: five minutes":   "slow (--slow runs it): five minutes",
-		"# profile: size":        "needs a broker of profile size",
-		"# requires: virtual":    "requires virtual",
-		"# requires: t, virtual": "requires virtual",
-		"# requires: magic":      "requires magic, which this version of Muster does not know",
+		"# slow: five minutes":   "runs only when asked for (--slow, or its name on muster run; Suite.Slow in a go test): five minutes",
+		"# profile: size":        "needs other broker settings, profile size (group.max.size=2): " + onFaces,
+		"# requires: virtual":    "needs virtual time: only on impl and model",
+		"# requires: t, virtual": "needs virtual time: only on impl and model",
+		"# requires: magic":      "requires magic, which this version of Muster does not know: take a newer one",
 		"# requires: t":          "",
 	} {
 		s, err := Parse("test.txt", []byte("# A test.\n# rule: join.new.rebalances\n"+header+"\n\nlist\n----\n"))

@@ -153,7 +153,7 @@ func (b *budget) take(ctx context.Context, n int) (func(), error) {
 		return func() {}, nil
 	}
 	if int64(n) > b.max {
-		return nil, skipf("needs %d groups at a time, the target allows %d", n, b.max)
+		return nil, skipf("needs %d groups at a time, and %d are allowed there: %s", n, b.max, onOurs)
 	}
 	if err := b.sem.Acquire(ctx, int64(n)); err != nil {
 		return nil, err

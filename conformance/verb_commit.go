@@ -42,7 +42,7 @@ func (r *run) topic(name string) (string, error) {
 	if name == missingTopic {
 		return r.caps.Prefix + missingTopic, nil
 	}
-	return "", skipf("the target has no topic that scenarios call %s", name)
+	return "", skipf("%s", r.without(name))
 }
 
 func (r *run) topicName(real string) string {

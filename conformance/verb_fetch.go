@@ -66,11 +66,8 @@ func runFetch(r *run, c *script.Command) error {
 	}
 	msg.Groups = append(msg.Groups, one)
 	if other, ok := c.Arg("also"); ok { // fetch.each-group
-		if offered := r.caps.Versions[int16(kmsg.OffsetFetch)]; offered.Max < 8 {
-			return skipf("the target offers OffsetFetch %d to %d, not 8", offered.Min, offered.Max)
-		}
 		if v < 8 {
-			return skipf("OffsetFetch version %d asks for one group", v)
+			return tooOld(r.caps, "fetch", 8, v, "asks for one group")
 		}
 		two := one
 		two.Group = r.group(other)

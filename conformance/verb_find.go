@@ -31,7 +31,7 @@ func runFind(r *run, c *script.Command) error {
 	}
 	if v < 4 { // find-coordinator.batch
 		if len(groups) > 1 {
-			return skipf("FindCoordinator version %d has one key", v)
+			return tooOld(r.caps, "find-coordinator", 4, v, "has one key")
 		}
 		msg.CoordinatorKey = msg.CoordinatorKeys[0]
 	}

@@ -82,10 +82,10 @@ func (r *run) session(s string) (int32, error) {
 	}
 	d := time.Duration(ms) * time.Millisecond
 	if d < r.caps.MinSession {
-		return 0, skipf("a session of %s is below the target's minimum, %s", d, r.caps.MinSession)
+		return 0, skipf("needs a session of %s, and the target allows no less than %s: lower group.min.session.timeout.ms on the broker", d, r.caps.MinSession)
 	}
 	if r.caps.MaxSession > 0 && d > r.caps.MaxSession {
-		return 0, skipf("a session of %s is above the target's maximum, %s", d, r.caps.MaxSession)
+		return 0, skipf("needs a session of %s, and the target allows no more than %s: raise group.max.session.timeout.ms on the broker", d, r.caps.MaxSession)
 	}
 	return ms, nil
 }

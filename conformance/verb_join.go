@@ -98,7 +98,7 @@ func knowsStatic(req *request, msg *kmsg.JoinGroupRequest) error {
 		return nil
 	}
 	if resp, err := req.call.Answer(); err == nil && resp.(*kmsg.JoinGroupResponse).ErrorCode == unsupportedVersion {
-		return skipf("the target answers UNSUPPORTED_VERSION to static members")
+		return skipf("needs static members (group.instance.id), and the target answers UNSUPPORTED_VERSION to them: only once all brokers of its cluster know them")
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (r *run) leave(a *actor, group string, all []leaver, asked int16) error {
 	}
 	if v < 3 { // leave.single
 		if len(all) != 1 {
-			return skipf("LeaveGroup version %d carries one member", v)
+			return tooOld(r.caps, "leave", 3, v, "carries one member")
 		}
 		msg.MemberID = all[0].id
 	}

@@ -25,13 +25,13 @@ func runList(r *run, c *script.Command) error {
 	msg := kmsg.NewPtrListGroupsRequest()
 	if s, ok := c.Arg("states"); ok {
 		if v < 4 {
-			return skipf("ListGroups version %d has no states", v)
+			return tooOld(r.caps, "list", 4, v, "has no states")
 		}
 		msg.StatesFilter = strings.Split(s, ",")
 	}
 	if s, ok := c.Arg("types"); ok {
 		if v < 5 {
-			return skipf("ListGroups version %d has no types", v)
+			return tooOld(r.caps, "list", 5, v, "has no types")
 		}
 		msg.TypesFilter = strings.Split(s, ",")
 	}

@@ -32,7 +32,7 @@ func init() {
 func runRestart(r *run, _ *script.Command) error {
 	clear(r.acked) // it may change what is committed
 	if r.caps.Restart == nil || r.gate == nil {
-		return skipf("the target cannot be restarted")
+		return skipf("needs a target that can be restarted: %s", onFaces)
 	}
 	if err := r.gate.restart(r.ctx, r.caps.Restart); err != nil {
 		return errors.Join(errBroken, err)

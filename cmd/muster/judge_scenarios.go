@@ -148,10 +148,11 @@ func (j *scenarioJudge) runSet(ctx context.Context, watch *scenarioWatch, set co
 
 // noted is the failure's text with what the texts do not say.
 func noted(f *conformance.Failure) string {
-	if f.Note == "" {
+	remarks := f.Remarks()
+	if len(remarks) == 0 {
 		return f.Text
 	}
-	return strings.TrimRight(f.Text, "\n") + "\n\n" + f.Note + "\n"
+	return strings.TrimRight(f.Text, "\n") + "\n\n" + strings.Join(remarks, "\n") + "\n"
 }
 
 func (j *scenarioJudge) finding(f *conformance.Failure) verdict.Finding {

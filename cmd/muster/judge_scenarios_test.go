@@ -32,3 +32,16 @@ func TestUnsteadyScenariosAreTold(t *testing.T) {
 		t.Errorf("JSON:\n%s", asJSON.String())
 	}
 }
+
+// A failure in the verdict says whose text was seen, as a go test does.
+func TestFindingSaysWhoseTextWasSeen(t *testing.T) {
+	f := &conformance.Failure{Scenario: "commit-unknown-group", Text: "- A: NONE\n+ A: UNKNOWN_MEMBER_ID\n", Others: []string{"[<4.0]"}, Note: "It failed so once."}
+	got := (&scenarioJudge{}).finding(f).Text
+	want := f.Text + "\nWhat was seen is the text of [<4.0]: the releases of Kafka for which that holds answer so.\nIt failed so once.\n"
+	if got != want || !strings.Contains(f.String(), strings.Split(want, "\n")[3]) {
+		t.Errorf("%q, want %q, as in\n%s", got, want, f)
+	}
+	if f.Others, f.Note = nil, ""; (&scenarioJudge{}).finding(f).Text != f.Text {
+		t.Error("something is added where there is nothing to say")
+	}
+}

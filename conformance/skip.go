@@ -1,0 +1,144 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// A reason to skip says in plain words what the target lacks, and after a colon what would let the scenario run.
+const (
+	onOurs  = "only on targets that Muster starts for the run"
+	onFaces = "only where Muster starts the broker with them, on kafka:VERSION, impl and model"
+)
+
+// profileMeans says what the broker settings are for which a scenario names a profile.
+var profileMeans = map[string]string{
+	DefaultProfile:   "the settings of the harness's own brokers",
+	DelayProfile:     "group.initial.rebalance.delay.ms=2000",
+	FaultsProfile:    "a broker whose log refuses writes or that loses its groups when told to",
+	RestartProfile:   "a broker that can be killed and started again",
+	RetentionProfile: "offsets.retention.minutes=1",
+	"size":           "group.max.size=2",
+}
+
+// featureMeans says what a scenario needs that requires the feature, and featureWhere what would let it run on an address, where that is
+// left out although the target may have it.
+var (
+	featureMeans = map[target.Feature]string{
+		target.Static:       "static members (group.instance.id)",
+		target.Transactions: "transactions",
+		target.OffsetDelete: "OffsetDelete",
+		target.Operations:   "DescribeGroups to tell what a client may do with a group",
+		target.Corners:      "an answer to what no client sends (a partition named twice, blanks in a filter)",
+	}
+	featureWhere = map[target.Feature]string{
+		target.Transactions: "on an address they would leave transactional ids behind, which nobody can remove",
+		target.OffsetDelete: "on an address no second topic is made for it",
+	}
+)
+
+// Unaskable says why the scenario cannot be asked of such a target, as far as that is known without trying; empty if it can.
+func (s *Scenario) Unaskable(caps target.Capabilities) string { return s.skip(caps, true) }
+
+// skip says why the scenario cannot be asked of the target, before it is tried; empty if it can.
+func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
+	f := s.File
+	if f.Profile != "" && f.Profile != caps.Profile {
+		return fmt.Sprintf("needs other broker settings, profile %s (%s): %s", f.Profile, profileMeans[f.Profile], onFaces)
+	}
+	if f.Slow != "" && !caps.Virtual && !slow && !s.Asked {
+		return fmt.Sprintf("runs only when asked for (--slow, or its name on muster run; Suite.Slow in a go test): %s", f.Slow)
+	}
+	if caps.Topics["t"] == "" && s.namesTopic() {
+		return noTopic
+	}
+	for _, need := range f.Requires {
+		if reason := lacks(need, caps); reason != "" {
+			return reason
+		}
+	}
+	if f := s.unhappened(caps); f != "" {
+		return fmt.Sprintf("needs a broker that %s when told to, which this target cannot be made to do: only on impl and model", f)
+	}
+	return s.unmet(caps)
+}
+
+// namesTopic reports whether the scenario commits or fetches offsets of the topic of the run.
+func (s *Scenario) namesTopic() bool {
+	for _, b := range s.File.Blocks {
+		for _, c := range b.Commands {
+			if slices.ContainsFunc(c.Words, func(w string) bool { return strings.HasPrefix(w, "t/") }) ||
+				slices.ContainsFunc(c.Args, func(a script.Arg) bool { return strings.HasPrefix(a.Key, "t/") }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noTopic is why scenarios are skipped that commit offsets.
+const noTopic = "needs a topic of two partitions, and none could be made for the run: give one that is there with --topic"
+
+// lacks says what of a word of "# requires:" the target has not; empty if it has it.
+func lacks(need string, caps target.Capabilities) string {
+	feature := target.Feature(need)
+	stranger := caps.MaxGroups > 0
+	switch {
+	case need == "virtual":
+		if !caps.Virtual {
+			return "needs virtual time: only on impl and model"
+		}
+	case need == "no-initial-delay":
+		if caps.InitialDelay > 0 {
+			return fmt.Sprintf("needs a first rebalance without delay, and the target waits %v: set group.initial.rebalance.delay.ms=0 on the broker", caps.InitialDelay)
+		}
+	case need == "own":
+		if stranger {
+			return "needs a target on which nobody else has groups: " + onOurs
+		}
+	case slices.Contains([]string{"topic", "t"}, need):
+		if caps.Topics["t"] == "" {
+			return noTopic
+		}
+	case slices.Contains(target.Features(), feature):
+		switch {
+		case caps.Has(feature):
+		case stranger && featureWhere[feature] != "":
+			return fmt.Sprintf("needs %s, and %s: %s", featureMeans[feature], featureWhere[feature], onOurs)
+		default:
+			return fmt.Sprintf("needs %s: only on targets that have that, which this one is known not to", featureMeans[feature])
+		}
+	default:
+		key, version, ok := versioned(need)
+		if !ok {
+			return fmt.Sprintf("requires %s, which this version of Muster does not know: take a newer one", need)
+		}
+		if offered, told := caps.Versions[int16(key)]; told && offered.Max < version {
+			return "needs " + offers(key, version, offered)
+		}
+	}
+	return ""
+}
+
+// offers names a version of an API that is needed, and those that the target has.
+func offers(key kmsg.Key, needed int16, offered target.VersionRange) string {
+	return fmt.Sprintf("%s %d: only on targets that offer it; this one offers %d to %d", key.Name(), needed, offered.Min, offered.Max)
+}
+
+// without says why the target has no topic of that name.
+func (r *run) without(topic string) string {
+	switch {
+	case topic == "t":
+		return noTopic
+	case r.caps.MaxGroups > 0:
+		return fmt.Sprintf("needs a second topic (%s), and on an address Muster makes one only: %s", topic, onOurs)
+	default:
+		return fmt.Sprintf("needs a topic that scenarios call %s, which the target has not: only on targets whose Capabilities.Topics has it", topic)
+	}
+}
