@@ -22,8 +22,8 @@ func (s *Scenario) ownFile() string {
 	return s.Path
 }
 
-// About is the first sentence of the scenario's prose: what it shows.
-func (s *Scenario) About() string {
+// Prose is what the scenario says of itself: what it shows, and why that matters to somebody.
+func (s *Scenario) Prose() string {
 	var prose []string
 	for _, l := range s.File.Header {
 		if l = strings.TrimSpace(strings.TrimPrefix(l, "#")); l == "" || isField(l) {
@@ -31,7 +31,12 @@ func (s *Scenario) About() string {
 		}
 		prose = append(prose, l)
 	}
-	text := strings.Join(prose, " ")
+	return strings.Join(prose, " ")
+}
+
+// About is the first sentence of the scenario's prose: what it shows.
+func (s *Scenario) About() string {
+	text := s.Prose()
 	if first, _, more := strings.Cut(text, ". "); more {
 		return first + "."
 	}
@@ -43,12 +48,37 @@ func isField(line string) bool {
 	return ok && slices.Contains([]string{"rule", "profile", "slow", "requires"}, key)
 }
 
+// Cited are the rules that the scenario is about, then those of its blocks.
+func (s *Scenario) Cited() []string {
+	cited := slices.Clone(s.File.Rules)
+	for _, b := range s.File.Blocks {
+		for _, id := range b.Rules {
+			if !slices.Contains(cited, id) {
+				cited = append(cited, id)
+			}
+		}
+	}
+	return cited
+}
+
+// Sources say where the scenario's texts come from: the release of the first one of each block, then the conditions and reasons of the
+// others.
+func (s *Scenario) Sources() []string {
+	told := []string{"Kafka " + script.BaseRelease}
+	for _, b := range s.File.Blocks {
+		for i := range b.Variants {
+			v := &b.Variants[i]
+			if title := strings.TrimSpace(v.Title() + " " + v.Reason); title != "" && !slices.Contains(told, title) {
+				told = append(told, title)
+			}
+		}
+	}
+	return told
+}
+
 // Cites reports whether the scenario, or a block of it, is about the rule.
 func (s *Scenario) Cites(rule string) bool {
-	if slices.Contains(s.File.Rules, rule) {
-		return true
-	}
-	return slices.ContainsFunc(s.File.Blocks, func(b *script.Block) bool { return slices.Contains(b.Rules, rule) })
+	return slices.Contains(s.Cited(), rule)
 }
 
 // checkFields looks at the rules and the profile that comment lines name: a slip in a rule's id would change the class of a failure.

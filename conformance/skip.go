@@ -43,6 +43,40 @@ var (
 	}
 )
 
+// Needs says in words what the scenario needs of a target beyond what each has.
+func (s *Scenario) Needs() []string {
+	var needs []string
+	if p := s.File.Profile; p != "" {
+		needs = append(needs, fmt.Sprintf("other broker settings, profile %s (%s): %s", p, profileMeans[p], onFaces))
+	}
+	for _, need := range s.File.Requires {
+		words, _ := inWords(need)
+		needs = append(needs, words)
+	}
+	return needs
+}
+
+// inWords is a word of "# requires:" as a sentence takes it.
+func inWords(need string) (words string, known bool) {
+	feature := target.Feature(need)
+	switch {
+	case need == "virtual":
+		return "virtual time", true
+	case need == "no-initial-delay":
+		return "a first rebalance without delay", true
+	case need == "own":
+		return "a target on which nobody else has groups", true
+	case need == "topic" || need == "t":
+		return "a topic of two partitions", true
+	case featureMeans[feature] != "":
+		return featureMeans[feature], true
+	}
+	if key, version, ok := versioned(need); ok {
+		return fmt.Sprintf("%s %d", key.Name(), version), true
+	}
+	return need, false
+}
+
 // Unaskable says why the scenario cannot be asked of such a target, as far as that is known without trying; empty if it can.
 func (s *Scenario) Unaskable(caps target.Capabilities) string { return s.skip(caps, true) }
 
@@ -50,7 +84,7 @@ func (s *Scenario) Unaskable(caps target.Capabilities) string { return s.skip(ca
 func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
 	f := s.File
 	if f.Profile != "" && f.Profile != caps.Profile {
-		return fmt.Sprintf("needs other broker settings, profile %s (%s): %s", f.Profile, profileMeans[f.Profile], onFaces)
+		return "needs " + s.Needs()[0]
 	}
 	if f.Slow != "" && !caps.Virtual && !slow && !s.Asked {
 		return fmt.Sprintf("runs only when asked for (--slow, or its name on muster run; Suite.Slow in a go test): %s", f.Slow)
@@ -85,40 +119,30 @@ func (s *Scenario) namesTopic() bool {
 // noTopic is why scenarios are skipped that commit offsets.
 const noTopic = "needs a topic of two partitions, and none could be made for the run: give one that is there with --topic"
 
-// lacks says what of a word of "# requires:" the target has not; empty if it has it.
+// lacks says what of a word of "# requires:" the target has not, and what would let the scenario run; empty if it has it.
 func lacks(need string, caps target.Capabilities) string {
-	feature := target.Feature(need)
-	stranger := caps.MaxGroups > 0
+	words, known := inWords(need)
+	if !known {
+		return fmt.Sprintf("requires %s, which this version of Muster does not know: take a newer one", need)
+	}
+	words = "needs " + words
+	feature, stranger := target.Feature(need), caps.MaxGroups > 0
+	key, version, apart := versioned(need)
 	switch {
-	case need == "virtual":
-		if !caps.Virtual {
-			return "needs virtual time: only on impl and model"
+	case need == "virtual" && !caps.Virtual:
+		return words + ": only on impl and model"
+	case need == "no-initial-delay" && caps.InitialDelay > 0:
+		return fmt.Sprintf("%s, and the target waits %v: set group.initial.rebalance.delay.ms=0 on the broker", words, caps.InitialDelay)
+	case need == "own" && stranger:
+		return words + ": " + onOurs
+	case (need == "topic" || need == "t") && caps.Topics["t"] == "":
+		return noTopic
+	case featureMeans[feature] != "" && !caps.Has(feature):
+		if stranger && featureWhere[feature] != "" {
+			return fmt.Sprintf("%s, and %s: %s", words, featureWhere[feature], onOurs)
 		}
-	case need == "no-initial-delay":
-		if caps.InitialDelay > 0 {
-			return fmt.Sprintf("needs a first rebalance without delay, and the target waits %v: set group.initial.rebalance.delay.ms=0 on the broker", caps.InitialDelay)
-		}
-	case need == "own":
-		if stranger {
-			return "needs a target on which nobody else has groups: " + onOurs
-		}
-	case slices.Contains([]string{"topic", "t"}, need):
-		if caps.Topics["t"] == "" {
-			return noTopic
-		}
-	case slices.Contains(target.Features(), feature):
-		switch {
-		case caps.Has(feature):
-		case stranger && featureWhere[feature] != "":
-			return fmt.Sprintf("needs %s, and %s: %s", featureMeans[feature], featureWhere[feature], onOurs)
-		default:
-			return fmt.Sprintf("needs %s: only on targets that have that, which this one is known not to", featureMeans[feature])
-		}
-	default:
-		key, version, ok := versioned(need)
-		if !ok {
-			return fmt.Sprintf("requires %s, which this version of Muster does not know: take a newer one", need)
-		}
+		return words + ": only on targets that have that, which this one is known not to"
+	case apart:
 		if offered, told := caps.Versions[int16(key)]; told && offered.Max < version {
 			return "needs " + offers(key, version, offered)
 		}

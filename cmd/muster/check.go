@@ -20,8 +20,13 @@ func checkCommand() *cobra.Command {
 		Long: "Check judges a history that Muster saved when it found a failure; it writes nothing. The exit code is that of verify. There is a history " +
 			"only where the judge of linearizability found a failure: muster-out/history-SEED.jsonl of the whole run, history-SEED-GROUP.jsonl made small.",
 		Example: "  muster check muster-out/history-42.jsonl",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], limits) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return noHistory(cmd)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], limits) },
 	}
 	cmd.Flags().DurationVar(&limits.Timeout, "timeout", 30*time.Second, "time for each group of the history")
 	return cmd
@@ -71,6 +76,19 @@ func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
 	default:
 		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: not decided: %s", path, v.Reason)}
 	}
+}
+
+// noHistory says what check takes, where such files come from, and which there are.
+func noHistory(cmd *cobra.Command) error {
+	here := "there is none in " + outDir + " here"
+	if found, _ := filepath.Glob(filepath.Join(outDir, "history-*.jsonl")); len(found) > 0 {
+		here = "here there is:"
+		for _, f := range found {
+			here += "\n  muster check " + quoted(f)
+		}
+	}
+	return usage("check takes the FILE of a history. A run of muster verify on impl leaves one where the judge of linearizability finds a failure: "+
+		"%s/history-SEED.jsonl has the whole run, history-SEED-GROUP.jsonl the calls that are enough; %s\nsee: %s --help", outDir, here, cmd.CommandPath())
 }
 
 // notHistory refuses the other files that runs leave, with the command that takes them.

@@ -107,18 +107,7 @@ func (o *diffOptions) diff(cmd *cobra.Command) error {
 	}
 	p.done()
 	v.Close(false, nil, time.Since(began))
-	written := writeAll(outputs)
-	if written != nil {
-		v.NotWritten()
-	}
-	if err := errors.Join(v.WriteTable(cmd.OutOrStdout()), written); err != nil {
-		v.NotWritten()
-		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
-	}
-	if code := v.ExitCode(); code != verdict.ExitPass {
-		return &codedError{code: code}
-	}
-	return nil
+	return conclude(cmd, v, outputs)
 }
 
 // compare opens both targets, compares them and hands in what it found. Its error says that one of them gave way.

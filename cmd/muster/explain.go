@@ -13,30 +13,44 @@ import (
 
 func explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "explain [RULE]",
-		Short:   "Tell what a rule says and what a client suffers where it is broken",
-		Long:    "Explain prints one rule of the specification. With the beginning of an id it prints all rules that begin so, without one it lists all.",
-		Example: "  muster explain join.new.member-id-required\n  muster explain sync",
+		Use:   "explain [RULE|SCENARIO]",
+		Short: "Tell what a rule says and what a client suffers where it is broken, or what a scenario shows",
+		Long: "Explain prints one rule of the specification, or one scenario: what it shows, its rules, where it was recorded, how to run it, and its text. " +
+			"With the beginning of a rule's id it prints all rules that begin so, without anything it lists the rules; muster list lists the scenarios.",
+		Example: "  muster explain join.new.member-id-required\n  muster explain sync\n  muster explain join-parked-removed",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return unavailable(listRules(cmd.OutOrStdout()))
 			}
-			found := rulesLike(args[0])
-			if len(found) == 0 {
-				return usage("no rule is called %q, and none begins so; muster explain lists them all", args[0])
-			}
-			for i, r := range found {
-				if i > 0 {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				if err := explainRule(cmd.OutOrStdout(), r); err != nil {
-					return unavailable(err)
-				}
-			}
-			return nil
+			return explain(cmd.OutOrStdout(), args[0])
 		},
 	}
+}
+
+// explain tells of what has the name: a rule, a scenario, or all rules that begin so.
+func explain(w io.Writer, name string) error {
+	all, err := conformance.Scenarios()
+	if err != nil {
+		return unavailable(err)
+	}
+	found := rulesLike(name)
+	if len(found) == 0 {
+		scenario, err := scenarioCalled(name, all)
+		if err != nil {
+			return err
+		}
+		return unavailable(explainScenario(w, scenario))
+	}
+	for i, r := range found {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := explainRule(w, r); err != nil {
+			return unavailable(err)
+		}
+	}
+	return nil
 }
 
 // rulesLike is the rule with that id, or all whose ids begin so.

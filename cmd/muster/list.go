@@ -13,8 +13,8 @@ func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list [BEGINNING]",
 		Short:   "List the scenarios that come with Muster",
-		Long:    "List prints the scenarios that come with Muster, or those whose names begin so: what each shows, and the rules that it puts to the test.",
-		Example: "  muster list\n  muster list join-\n  muster run join-starts-rebalance --target 127.0.0.1:9092",
+		Long:    "List prints the scenarios that come with Muster, or those whose names begin so: what each shows, and the rules that it puts to the test. muster explain NAME tells all of one.",
+		Example: "  muster list\n  muster list join-\n  muster explain join-starts-rebalance\n  muster run join-starts-rebalance --target 127.0.0.1:9092",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := conformance.Scenarios()
@@ -36,7 +36,11 @@ func listCommand() *cobra.Command {
 				}
 			}
 			if shown == 0 {
-				return usage("no scenario has a name that begins with %q; muster list shows all", beginning)
+				hint := ""
+				if near := conformance.Nearest(beginning, scenarioNames(all)); near != "" {
+					hint = fmt.Sprintf("; do you mean %s?", near)
+				}
+				return usage("no scenario has a name that begins with %q%s\nmuster list shows all", beginning, hint)
 			}
 			return nil
 		},

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/muster-kafka/muster/internal/verdict"
 )
 
 // output is a file that the run will be written to at its end.
@@ -42,4 +46,40 @@ func writeFile(o output) error {
 		return err
 	}
 	return errors.Join(o.write(f), f.Close())
+}
+
+// reports are the files in which a verdict can be had besides the table.
+type reports struct{ json, junit string }
+
+func (r *reports) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.json, "json", "", "write the verdict as JSON to this `file`")
+	cmd.Flags().StringVar(&r.junit, "junit", "", "write the verdict as JUnit XML to this `file`")
+}
+
+// outputs are those that were asked for.
+func (r *reports) outputs(v *verdict.Verdict) []output {
+	var outputs []output
+	for _, o := range []output{{"json", r.json, v.WriteJSON}, {"junit", r.junit, v.WriteJUnit}} {
+		if o.path != "" {
+			outputs = append(outputs, o)
+		}
+	}
+	return outputs
+}
+
+// conclude writes a verdict that is closed, and ends the command with its exit code.
+func conclude(cmd *cobra.Command, v *verdict.Verdict, outputs []output) error {
+	written := writeAll(outputs) // before the table, which tells the exit code
+	if written != nil {
+		v.NotWritten()
+	}
+	told := v.WriteTable(cmd.OutOrStdout())
+	if err := errors.Join(told, written); err != nil {
+		v.NotWritten()
+		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
+	}
+	if code := v.ExitCode(); code != verdict.ExitPass {
+		return &codedError{code: code}
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ import (
 func runCommand() *cobra.Command {
 	o := openOptions{name: "impl"}
 	var rewrite, strict, slow bool
+	var files reports
 	cmd := &cobra.Command{
 		Use:   "run FILE...",
 		Short: "Run scenarios on one target",
@@ -29,10 +30,13 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if rewrite && files != (reports{}) {
+				return usage("--rewrite judges nothing, so there is nothing to write: leave --json and --junit out")
+			}
 			if rewrite {
 				return rewriteScenarios(cmd, o, scenarios)
 			}
-			return runScenarios(cmd, o, scenarios, strict, slow)
+			return runScenarios(cmd, o, scenarios, files, strict, slow)
 		},
 	}
 	flags := cmd.Flags()
@@ -40,6 +44,7 @@ func runCommand() *cobra.Command {
 	flags.BoolVar(&rewrite, "rewrite", false, "record the expected text from the target")
 	flags.BoolVar(&strict, "strict", false, strictHelp)
 	flags.BoolVar(&slow, "slow", false, slowHelp+" that a folder holds")
+	files.flags(cmd)
 	o.flags(cmd)
 	return cmd
 }
@@ -109,22 +114,20 @@ func builtinScenario(name string) (*conformance.Scenario, bool, error) {
 	return nil, false, nil
 }
 
-func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Scenario, strict, slow bool) error {
+func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Scenario, files reports, strict, slow bool) error {
 	began := time.Now()
 	v := verdict.New(version, o.name, "", 0)
+	outputs := files.outputs(v)
+	if err := writable(outputs); err != nil {
+		return err
+	}
 	s := &session{progress: newProgress(cmd.ErrOrStderr()), verdict: v, slow: slow, called: invocation{strict: strict}}
 	if err := s.judge(cmd.Context(), o, scenarios, false); err != nil {
 		return err
 	}
 	s.progress.done()
 	v.Close(strict, nil, time.Since(began))
-	if err := v.WriteTable(cmd.OutOrStdout()); err != nil {
-		return unavailable(err)
-	}
-	if code := v.Result.ExitCode(); code != verdict.ExitPass {
-		return &codedError{code: code}
-	}
-	return nil
+	return conclude(cmd, v, outputs)
 }
 
 // rewriteScenarios records each scenario into its file. One that fails does not keep the others from being written.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 	"github.com/muster-kafka/muster/conformance/targets/kafka"
@@ -83,7 +84,11 @@ func parseTarget(name string) (targetSpec, error) {
 		return spec, usage("target %q: want a whole release, three numbers, as in kafka:4.3.1", name)
 	default:
 		if _, port, err := net.SplitHostPort(name); err != nil || port == "" {
-			return spec, usage("no target is called %q: want %s", name, targetNames)
+			hint := ""
+			if near := conformance.Nearest(name, []string{"impl", "impl+tcp", "model", "kfake", rdkafka.Name}); near != "" {
+				hint = fmt.Sprintf("; do you mean %s?", near)
+			}
+			return spec, usage("no target is called %q: want %s%s", name, targetNames, hint)
 		}
 		if err := checkAddress(name); err != nil {
 			return spec, err

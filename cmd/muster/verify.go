@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -34,11 +32,12 @@ const (
 )
 
 type verifyOptions struct {
-	open                           openOptions
-	json, junit, known, writeKnown string
-	seed                           uint64
-	budget                         time.Duration
-	strict, dryRun, slow           bool
+	open                 openOptions
+	reports              reports
+	known, writeKnown    string
+	seed                 uint64
+	budget               time.Duration
+	strict, dryRun, slow bool
 }
 
 func verifyCommand() *cobra.Command {
@@ -61,8 +60,7 @@ func verifyCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.json, "json", "", "write the verdict as JSON to this `file`")
-	flags.StringVar(&o.junit, "junit", "", "write the verdict as JUnit XML to this `file`")
+	o.reports.flags(cmd)
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the random judges; without it one is drawn and printed")
 	flags.DurationVar(&o.budget, "budget", 20*time.Second, "time for the judges that have no end of their own")
 	flags.BoolVar(&o.strict, "strict", false, strictHelp)
@@ -78,7 +76,7 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	if o.budget <= 0 {
 		return usage("--budget %v: want more than nothing, as in --budget 30s", o.budget)
 	}
-	if o.dryRun && o.json+o.junit+o.writeKnown != "" {
+	if o.dryRun && o.reports.json+o.reports.junit+o.writeKnown != "" {
 		return usage("--dry-run judges nothing, so there is nothing to write: leave --json, --junit and --write-known out")
 	}
 	known, err := o.readKnown()
@@ -101,19 +99,7 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	}
 	s.progress.done()
 	v.Close(o.strict, known, time.Since(began))
-	written := writeAll(outputs) // before the table, which tells the exit code
-	if written != nil {
-		v.NotWritten()
-	}
-	told := v.WriteTable(cmd.OutOrStdout())
-	if err := errors.Join(told, written); err != nil {
-		v.NotWritten()
-		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
-	}
-	if code := v.ExitCode(); code != verdict.ExitPass {
-		return &codedError{code: code}
-	}
-	return nil
+	return conclude(cmd, v, outputs)
 }
 
 // readKnown reads the list of --known, nil without one.
@@ -134,11 +120,9 @@ func (o *verifyOptions) readKnown() (*verdict.KnownList, error) {
 
 // outputs are the files that were asked for.
 func (o *verifyOptions) outputs(v *verdict.Verdict) []output {
-	var outputs []output
-	for _, f := range []output{{"json", o.json, v.WriteJSON}, {"junit", o.junit, v.WriteJUnit}, {"write-known", o.writeKnown, v.WriteKnown}} {
-		if f.path != "" {
-			outputs = append(outputs, f)
-		}
+	outputs := o.reports.outputs(v)
+	if o.writeKnown != "" {
+		outputs = append(outputs, output{"write-known", o.writeKnown, v.WriteKnown})
 	}
 	return outputs
 }

@@ -49,6 +49,22 @@ func TestVerifyModelWritesReports(t *testing.T) {
 	}
 }
 
+// A run of a few scenarios can be had as a file too, which names the rules that it did not put to the test.
+func TestRunWritesReports(t *testing.T) {
+	dir := t.TempDir()
+	asJSON, asJUnit := filepath.Join(dir, "v.json"), filepath.Join(dir, "v.xml")
+	muster(t, time.Minute, "run", "commit-fetch", "--json", asJSON, "--junit", asJUnit).
+		expect(t, 0, "rules not put to the test: ", "--json FILE", "0 failures, 0 differences; 1 scenario run, 0 skipped\n\nverdict: pass")
+	v := readVerdict(t, asJSON)
+	if n := len(v["rules"].(map[string]any)["uncovered"].([]any)); v["verdict"] != "pass" || n < 100 {
+		t.Errorf("%d rules are listed: %v", n, v)
+	}
+	if data, err := os.ReadFile(asJUnit); err != nil || !strings.Contains(string(data), `name="commit-fetch"`) {
+		t.Errorf("JUnit: %v\n%s", err, data)
+	}
+	muster(t, time.Minute, "run", "commit-fetch", "--json", "/no/such/folder/v.json").expect(t, 3, "nothing was judged")
+}
+
 // The reference coordinator is no Kafka 3.9.2: taken for one it fails, until a list says that this is known.
 func TestKnownFailures(t *testing.T) {
 	t.Parallel()

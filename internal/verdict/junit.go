@@ -88,10 +88,7 @@ func paragraphs(findings []Finding) string {
 	for _, f := range findings {
 		text += f.paragraph()
 	}
-	if legend(findings) {
-		text += Legend + "\n"
-	}
-	return text
+	return text + legends(findings)
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }

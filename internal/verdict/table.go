@@ -3,11 +3,13 @@ package verdict
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
 
-// WriteTable writes the verdict for people: what was checked, how much, the result; then each failure with the command that replays it.
+// WriteTable writes the verdict for people: what was checked, how much, the result; then each failure with the
+// command that replays it, and at the end all failures again, a line each.
 func (v *Verdict) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	seed := ""
@@ -23,8 +25,8 @@ func (v *Verdict) WriteTable(w io.Writer) error {
 	list(&b, "FAILURE", v.Failures)
 	list(&b, "KNOWN FAILURE", v.Known)
 	list(&b, "DIFFERENCE", v.Differences)
-	if legend(v.Failures) || legend(v.Known) || legend(v.Differences) {
-		fmt.Fprintf(&b, "\n%s\n", Legend)
+	if told := legends(slices.Concat(v.Failures, v.Known, v.Differences)); told != "" {
+		fmt.Fprintf(&b, "\n%s", told)
 	}
 	v.skips(&b)
 	v.uncovered(&b)
@@ -32,6 +34,7 @@ func (v *Verdict) WriteTable(w io.Writer) error {
 	if v.Result != Pass {
 		lines(&b, "not judged:", v.Reasons)
 	}
+	v.summary(&b)
 	fmt.Fprintf(&b, "\nverdict: %s, exit code %d (%.1f s)\n", v.Result, v.ExitCode(), v.DurationS)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -154,30 +157,6 @@ func (v *Verdict) skips(b *strings.Builder) {
 	}
 }
 
-// Legend explains what was seen in a scenario.
-const Legend = "In what was seen, a line that begins with - is expected, one with + is what the target answered."
-
-// legend says whether one of the findings needs the legend.
-func legend(findings []Finding) bool {
-	for _, f := range findings {
-		if f.Judge == Scenarios && (strings.Contains(f.Text, "\n- ") || strings.Contains(f.Text, "\n+ ")) {
-			return true
-		}
-	}
-	return false
-}
-
-// maxUncovered is how many rules that were not put to the test the table names.
-const maxUncovered = 20
-
-// uncovered names the rules that no scenario put to the test, unless they are so many that only some scenarios can have been asked for.
-func (v *Verdict) uncovered(b *strings.Builder) {
-	if v.Rules == nil || len(v.Rules.Uncovered) == 0 || len(v.Rules.Uncovered) > maxUncovered {
-		return
-	}
-	fmt.Fprintf(b, "\nrules not put to the test: %s\n", strings.Join(v.Rules.Uncovered, ", "))
-}
-
 // count is a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
@@ -196,23 +175,16 @@ func lines(b *strings.Builder, title string, texts []string) {
 	}
 }
 
+// noRule stands where a finding can be laid to no single rule.
+const noRule = "no single rule"
+
 // heading is a finding in one line.
 func (f Finding) heading() string {
 	rule := f.Rule
 	if rule == "" {
-		rule = "no single rule"
+		rule = noRule
 	}
-	text := fmt.Sprintf("%s (%s), %s: %s", rule, f.Class, f.Judge, f.Scenario)
-	if f.Registered {
-		text += " [registered]"
-		if f.Kind != "" {
-			text = strings.TrimSuffix(text, "]") + " " + f.Kind + "]"
-		}
-	}
-	if f.Unsteady {
-		text += " [unsteady]"
-	}
-	return text
+	return fmt.Sprintf("%s (%s), %s: %s%s", rule, f.Class, f.Judge, f.Scenario, f.marks())
 }
 
 // paragraph is a finding in full.

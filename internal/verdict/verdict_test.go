@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
@@ -61,13 +62,36 @@ func foreign() *Verdict {
 	return v
 }
 
+// fake is a run on a target whose differences are registered, most of whose rules were not put to the test.
+func fake() *Verdict {
+	v := New("0.1.0", "kfake", "Kafka 4.3.1", 1)
+	v.Own()
+	v.Scenarios, v.Rules = &ScenarioCounts{}, &RuleCounts{Total: 97, Covered: 3}
+	for i := range 94 {
+		v.Rules.Uncovered = append(v.Rules.Uncovered, fmt.Sprintf("rule.%d", i))
+	}
+	for _, f := range []Finding{
+		{Rule: contractRule, Scenario: "join-new-member", Kind: "simplification"},
+		{Rule: compatRule, Scenario: "join-follower-repeats", Kind: KindBug, Text: "join B\n----\n- B: NONE\n+ B: parked\n"},
+		{Rule: quirkRule, Scenario: "sync-parks", Kind: "simplification"},
+	} {
+		f.Judge, f.Registered, f.Note = Scenarios, true, "A note."
+		v.Case(Case{Judge: Scenarios, Name: f.Scenario})
+		v.Find(f)
+	}
+	v.Case(Case{Judge: Scenarios, Name: "session-expires"})
+	v.Wavered(Finding{Judge: Scenarios, Scenario: "session-expires", Text: "- A: NONE\n+ A: parked\n"}, false)
+	v.Finish(Scenarios)
+	return v
+}
+
 func closed(v *Verdict, strict bool, known *KnownList) *Verdict {
 	v.Close(strict, known, 12345*time.Millisecond)
 	return v
 }
 
 func TestGoldens(t *testing.T) {
-	for name, v := range map[string]*Verdict{"embedded": closed(embedded(), false, nil), "foreign": closed(foreign(), false, nil)} {
+	for name, v := range map[string]*Verdict{"embedded": closed(embedded(), false, nil), "foreign": closed(foreign(), false, nil), "fake": closed(fake(), false, nil)} {
 		for ext, write := range map[string]func(*Verdict, *bytes.Buffer) error{
 			".json": func(v *Verdict, b *bytes.Buffer) error { return v.WriteJSON(b) },
 			".xml":  func(v *Verdict, b *bytes.Buffer) error { return v.WriteJUnit(b) },
