@@ -41,6 +41,7 @@ func TestKfake(t *testing.T) {
 		t.Fatal(err)
 	}
 	hold(t, reg, rep)
+	holdReadme(t, reg, rep)
 }
 
 // hold holds a report against the register of its target, in both directions.

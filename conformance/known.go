@@ -32,6 +32,11 @@ func (r *Register) Find(f *Failure) (Entry, bool) {
 	return Entry{}, false
 }
 
+// Lists reports whether any failure of the scenario is listed; nil lists none.
+func (r *Register) Lists(scenario string) bool {
+	return r != nil && slices.ContainsFunc(r.Entries, func(e Entry) bool { return e.Scenario == scenario })
+}
+
 func (e *Entry) lists(f *Failure) bool {
 	return f != nil && e.Scenario == f.Scenario && e.Block == f.Block && slices.Equal(e.Text, f.Got)
 }

@@ -201,6 +201,7 @@ func (s *Scenario) Estimate(caps target.Capabilities) time.Duration {
 		return 0
 	}
 	caps.Scale = s.scale(caps)
+	first := caps.InitialDelay // of a group that joins make, one by one
 	for _, b := range s.File.Blocks {
 		for _, c := range b.Commands {
 			switch c.Verb {
@@ -211,6 +212,7 @@ func (s *Scenario) Estimate(caps target.Capabilities) time.Duration {
 				}
 				sum += d
 			case "form":
+				first = 0
 				sum += caps.InitialDelay + 2*caps.Settle
 			case "at":
 				d, _ := time.ParseDuration(c.Words[0])
@@ -222,5 +224,5 @@ func (s *Scenario) Estimate(caps target.Capabilities) time.Duration {
 			}
 		}
 	}
-	return sum + caps.InitialDelay
+	return sum + first
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/internal/findings"
 	"github.com/muster-kafka/muster/internal/verdict"
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -85,36 +84,6 @@ func sideBySide(ctx context.Context, sets []conformance.ProfileSet, judge func(c
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// estimate is how long the scenarios will take: what they let pass, several at a time, and the start of each broker beyond the first.
-func (j *scenarioJudge) estimate(caps target.Capabilities) time.Duration {
-	if caps.Virtual {
-		return time.Second
-	}
-	const start = 5 * time.Second
-	var sum, longest time.Duration
-	sets := j.sets()
-	for _, set := range sets {
-		d := j.estimateSet(caps, set.Scenarios)
-		if set.Profile != conformance.DefaultProfile {
-			d += start
-		}
-		sum, longest = sum+d, max(longest, d)
-	}
-	return max(sum/time.Duration(min(brokersAtOnce, len(sets))), longest) + time.Second
-}
-
-func (j *scenarioJudge) estimateSet(caps target.Capabilities, scenarios []*conformance.Scenario) time.Duration {
-	var sum, longest time.Duration
-	for _, sc := range scenarios {
-		if sc.File.Slow != "" && !j.slow && !sc.Asked {
-			continue // is skipped
-		}
-		d := sc.Estimate(caps)
-		sum, longest = sum+d, max(longest, d)
-	}
-	return max(sum/time.Duration(j.parallel), longest)
-}
-
 // judgeSet runs the scenarios of one broker profile, on a target of their own where they need other settings.
 func (j *scenarioJudge) judgeSet(ctx context.Context, s *session, count *tally, set conformance.ProfileSet, report func(conformance.Report)) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -146,29 +115,6 @@ func (j *scenarioJudge) runSet(ctx context.Context, watch *scenarioWatch, set co
 	return watch.resolve()
 }
 
-// noted is the failure's text with what the texts do not say.
-func noted(f *conformance.Failure) string {
-	remarks := f.Remarks()
-	if len(remarks) == 0 {
-		return f.Text
-	}
-	return strings.TrimRight(f.Text, "\n") + "\n\n" + strings.Join(remarks, "\n") + "\n"
-}
-
 func (j *scenarioJudge) finding(f *conformance.Failure) verdict.Finding {
-	found := verdict.Finding{
-		Judge: verdict.Scenarios, Class: f.Class, Scenario: f.Scenario, Suffers: f.Suffers(), Text: noted(f),
-		Replay: j.called.scenario(f),
-	}
-	if len(f.Rules) > 0 {
-		found.Rule = f.Rules[0]
-	}
-	if j.register != nil {
-		var e conformance.Entry
-		if e, found.Registered = j.register.Find(f); found.Registered {
-			found.Kind, found.Note, found.Suffers = string(e.Kind), e.Note(), e.Suffers()
-			found.Rule, found.Class = e.Rule, e.Class() // whoever looked at it knows better than the scenario, which has its own subject
-		}
-	}
-	return found
+	return findings.Of(f, j.register, j.called.scenario(f))
 }

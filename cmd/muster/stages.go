@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/targets/wire"
@@ -44,11 +43,17 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 	if spec.profiled() {
 		work.profile = spec.profiles(o, s.progress, s.seed)
 	}
-	s.progress.say("%s on %s, %v or so", counted(len(scenarios), "scenario"), opened.Name(), work.estimate(opened.Capabilities()).Round(time.Second))
+	caps := opened.Capabilities()
+	if dryRun && len(caps.Topics) == 0 {
+		caps.Topics = map[string]string{"t": "t"} // it will be made
+	}
+	ahead := work.estimate(caps)
+	s.progress.say("%s on %s: %d to run, %d to skip, about %v", counted(len(scenarios), "scenario"), opened.Name(), ahead.run, ahead.skipped, about(ahead.takes))
+	if whole && spec.kind == implTarget {
+		s.progress.say("besides: exploration of the specification, random walks for %v, linearizability for %v, about %v in all",
+			rounded(s.budget/4), rounded(s.budget/2), about(exploring+s.budget/4+s.budget/2))
+	}
 	if dryRun {
-		if spec.kind == implTarget {
-			s.progress.say("then: exploration of the specification, random walks for %v, linearizability for %v", rounded(s.budget/4), rounded(s.budget/2))
-		}
 		s.progress.say("dry run: nothing was judged")
 		return nil
 	}

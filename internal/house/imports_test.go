@@ -41,7 +41,7 @@ var rules = []rule{
 	{folder: "conformance/targets/embedded", ours: []string{"impl", "model", "checker", "fuzz/gen", "conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"fuzz", "conformance"}},
 	{folder: "conformance/targets/rdkafka", ours: []string{"conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"conformance"}},
 	{folder: "conformance/targets/kafka", ours: []string{"internal/kafka", "conformance/target", "conformance/targets/wire"}, foreign: []string{franz}, tests: []string{"conformance"}},
-	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "conformance"}},
+	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
 
 	{folder: "fuzz/gen", foreign: []string{kmsg}},
 	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
@@ -50,6 +50,7 @@ var rules = []rule{
 	{folder: "internal/kafka", foreign: []string{franz, "golang.org/x/sync"}},
 	{folder: "internal/clientprops", ours: []string{"internal/input"}, foreign: []string{franz, "github.com/magiconair/properties"}},
 	{folder: "internal/verdict", ours: []string{"model", "internal/input"}, foreign: []string{"github.com/jstemmer/go-junit-report/v2"}},
+	{folder: "internal/findings", ours: []string{"conformance", "internal/verdict"}},
 	{folder: "internal/anomaly"},
 	{folder: "internal/input"},
 	{folder: "internal/golden", foreign: []string{"github.com/google/go-cmp"}},
