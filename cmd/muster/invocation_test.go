@@ -41,7 +41,7 @@ func TestDryRunTellsSlow(t *testing.T) {
 	muster(t, time.Minute, "verify", s.Addr(), "--dry-run").expect(t, 0, "scenarios on "+s.Addr(), "dry run: nothing was judged")
 	slow := muster(t, time.Minute, "verify", s.Addr(), "--dry-run", "--slow")
 	slow.expect(t, 0)
-	if !regexp.MustCompile(`scenarios on \S+, \d+m\d+s or so`).MatchString(slow.stderr) {
+	if !regexp.MustCompile(`to skip, about ([5-9]|\d\d)m\d+s\n`).MatchString(slow.stderr) {
 		t.Errorf("minutes are not told of:\n%s", slow.stderr)
 	}
 }
