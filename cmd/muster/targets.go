@@ -111,7 +111,7 @@ func checkAddress(address string) error {
 }
 
 var (
-	kafkaRelease = regexp.MustCompile(`^\d+\.\d+\.\d+(-rc\d+)?(\+java)?$`)
+	kafkaRelease = regexp.MustCompile(`^\d+\.\d+\.\d+(-rc\d+|\+java)?$`)
 	portNumber   = regexp.MustCompile(`^\d+$`)
 	threeNumbers = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(\+java)?$`)
 )

@@ -7,6 +7,9 @@ func TestParseTarget(t *testing.T) {
 	for name, want := range map[string]targetSpec{
 		"impl":              {kind: implTarget},
 		"impl+tcp":          {kind: implTCPTarget},
+		"model:3.9.2":       {kind: modelTarget},
+		"kfake":             {kind: kfakeTarget},
+		"rdkafka-mock":      {kind: rdkafkaTarget},
 		"kafka:4.3.1":       {kind: kafkaTarget, release: "4.3.1"},
 		"kafka:4.4.0-rc1":   {kind: kafkaTarget, release: "4.4.0-rc1"},
 		"kafka:3.9.2+java":  {kind: kafkaTarget, release: "3.9.2+java"},
