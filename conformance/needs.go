@@ -24,10 +24,10 @@ func (s *Scenario) unmet(caps target.Capabilities) string {
 	for _, n := range s.needs(caps.Release) {
 		offered, ok := caps.Versions[int16(n.key)]
 		if ok && offered.Max < n.version {
-			return fmt.Sprintf("%s, which needs %s", n.because, offers(n.key, n.version, offered))
+			return fmt.Sprintf("%s: %s", n.because, offers(n.key, n.version, offered))
 		}
 		if newest := usable(caps, n.key, offered); ok && newest < n.version {
-			return fmt.Sprintf("%s, which needs %s %d: only on targets that can be spoken to in it; this one can in %d to %d", n.because, n.key.Name(), n.version, offered.Min, newest)
+			return fmt.Sprintf("%s: the target can be spoken to in %s %d to %d, not %d", n.because, n.key.Name(), offered.Min, newest, n.version)
 		}
 	}
 	return ""

@@ -181,16 +181,16 @@ func TestSkips(t *testing.T) {
 		name, text, reason string
 		caps               func(*target.Capabilities)
 	}{
-		{"version", "join A range=x v=3\n----\n", "needs JoinGroup 3: only on targets that offer it; this one offers 5 to 9", func(c *target.Capabilities) {
+		{"version", "join A range=x v=3\n----\n", "the target offers JoinGroup 5 to 9, not 3", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.JoinGroup): {Min: 5, Max: 9}}
 		}},
-		{"ceiling", "group join=v3\njoin A range=x\n----\n", "needs JoinGroup 3: only on targets that offer it; this one offers 5 to 9", func(c *target.Capabilities) {
+		{"ceiling", "group join=v3\njoin A range=x\n----\n", "the target offers JoinGroup 5 to 9, not 3", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.JoinGroup): {Min: 5, Max: 9}}
 		}},
-		{"too new", "heartbeat A member=none\n----\n", "needs Heartbeat 4 or older: only on targets that offer it; this one offers none before 5", func(c *target.Capabilities) {
+		{"too new", "heartbeat A member=none\n----\n", "the target offers Heartbeat 5 to 9, and scenarios speak at most 4: only on targets that offer that", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.Heartbeat): {Min: 5, Max: 9}}
 		}},
-		{"no such API", "list\n----\n", "needs ListGroups: only on targets that offer it, which this one does not", func(c *target.Capabilities) {
+		{"no such API", "list\n----\n", "the target does not offer ListGroups: only on targets that do", func(c *target.Capabilities) {
 			c.Versions = map[int16]target.VersionRange{int16(kmsg.JoinGroup): {Min: 0, Max: 9}}
 		}},
 		{"topic", "commit - u/0=1\n----\n", "needs a topic that scenarios call u, which the target has not: only on targets whose Capabilities.Topics has it", nil},
@@ -214,7 +214,7 @@ func TestSkips(t *testing.T) {
 		})
 	}
 	for header, reason := range map[string]string{
-		"# slow: five minutes":   "runs only when asked for (--slow, or its name on muster run; Suite.Slow in a go test): five minutes",
+		"# slow: five minutes":   "slow (runs with --slow, or by its name on muster run; Suite.Slow in a go test): five minutes",
 		"# profile: size":        "needs other broker settings, profile size (group.max.size=2): " + onFaces,
 		"# requires: virtual":    "needs virtual time: only on impl and model",
 		"# requires: t, virtual": "needs virtual time: only on impl and model",

@@ -11,7 +11,8 @@ import (
 	"github.com/muster-kafka/muster/conformance/target"
 )
 
-// A reason to skip says in plain words what the target lacks, and after a colon what would let the scenario run.
+// A reason to skip says in plain words what the target lacks, and after a colon what would let the scenario run. Where a version of a request
+// is lacking, only that can.
 const (
 	onOurs  = "only on targets that Muster starts for the run"
 	onFaces = "only where Muster starts the broker with them, on kafka:VERSION, impl and model"
@@ -87,7 +88,7 @@ func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
 		return "needs " + s.Needs()[0]
 	}
 	if f.Slow != "" && !caps.Virtual && !slow && !s.Asked {
-		return fmt.Sprintf("runs only when asked for (--slow, or its name on muster run; Suite.Slow in a go test): %s", f.Slow)
+		return fmt.Sprintf("slow (runs with --slow, or by its name on muster run; Suite.Slow in a go test): %s", f.Slow)
 	}
 	if caps.Topics["t"] == "" && s.namesTopic() {
 		return noTopic
@@ -144,15 +145,16 @@ func lacks(need string, caps target.Capabilities) string {
 		return words + ": only on targets that have that, which this one is known not to"
 	case apart:
 		if offered, told := caps.Versions[int16(key)]; told && offered.Max < version {
-			return "needs " + offers(key, version, offered)
+			return offers(key, version, offered)
 		}
 	}
 	return ""
 }
 
-// offers names a version of an API that is needed, and those that the target has.
+// offers names the versions of an API that the target has, and one that is needed: nothing else would let the scenario run. The atlas of
+// releases knows these words.
 func offers(key kmsg.Key, needed int16, offered target.VersionRange) string {
-	return fmt.Sprintf("%s %d: only on targets that offer it; this one offers %d to %d", key.Name(), needed, offered.Min, offered.Max)
+	return fmt.Sprintf("the target offers %s %d to %d, not %d", key.Name(), offered.Min, offered.Max, needed)
 }
 
 // without says why the target has no topic of that name.

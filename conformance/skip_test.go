@@ -10,7 +10,7 @@ import (
 )
 
 // nextStep is what a reason to skip has after its colon.
-var nextStep = regexp.MustCompile(`: (only (on|where|once) |set |lower |raise |give one |take a |leave )|^runs only when asked for \(--slow`)
+var nextStep = regexp.MustCompile(`: (only (on|where|once) |set |lower |raise |give one |take a |leave )|^slow \(runs with --slow|(offers|spoken to in) \w+ \d+ to \d+, not \d+$`)
 
 // TestSkipsSayWhatNext holds that whatever a target lacks, the reason says in words what would let the scenario run.
 func TestSkipsSayWhatNext(t *testing.T) {

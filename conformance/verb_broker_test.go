@@ -52,7 +52,7 @@ func TestFaultsNeedTheirProfile(t *testing.T) {
 		t.Error(why)
 	}
 	caps.Faults = caps.Faults[:1]
-	if why := s.Unaskable(caps); !strings.Contains(why, "broker loads") {
+	if why := s.Unaskable(caps); !strings.Contains(why, "a broker that loads when told to") {
 		t.Errorf("a target that cannot: %q", why)
 	}
 }

@@ -55,20 +55,20 @@ func pick(caps target.Capabilities, verb string, asked int16) (int16, error) {
 	a := apis[verb]
 	offered, ok := caps.Versions[int16(a.key)]
 	if !ok && len(caps.Versions) > 0 {
-		return 0, skipf("needs %s: only on targets that offer it, which this one does not", a.key.Name())
+		return 0, skipf("the target does not offer %s: only on targets that do", a.key.Name())
 	}
 	if !ok {
 		offered = target.VersionRange{Min: 0, Max: a.max}
 	}
 	if asked >= 0 {
 		if !offered.Has(asked) {
-			return 0, skipf("needs %s", offers(a.key, asked, offered))
+			return 0, skipf("%s", offers(a.key, asked, offered))
 		}
 		return asked, nil
 	}
 	v := min(a.pin, usable(caps, a.key, offered))
 	if v < offered.Min {
-		return 0, skipf("needs %s %d or older: only on targets that offer it; this one offers none before %d", a.key.Name(), a.pin, offered.Min)
+		return 0, skipf("the target offers %s %d to %d, and scenarios speak at most %d: only on targets that offer that", a.key.Name(), offered.Min, offered.Max, a.pin)
 	}
 	return v, nil
 }
@@ -78,7 +78,7 @@ func tooOld(caps target.Capabilities, verb string, needed, chosen int16, lacks s
 	key := apis[verb].key
 	if offered, told := caps.Versions[int16(key)]; told && usable(caps, key, offered) < needed {
 		offered.Max = usable(caps, key, offered)
-		return skipf("needs %s", offers(key, needed, offered))
+		return skipf("%s", offers(key, needed, offered))
 	}
 	return skipf("%s %d, which the scenario asks for, %s: leave the version out", key.Name(), chosen, lacks)
 }
