@@ -99,7 +99,7 @@ func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
 		}
 	}
 	if f := s.unhappened(caps); f != "" {
-		return fmt.Sprintf("needs a broker that %s when told to, which this target cannot be made to do: only on impl and model", f)
+		return fmt.Sprintf("needs a broker that %s when told to, which this target cannot be made to do: impl and model can, and most releases that Muster starts", f)
 	}
 	return s.unmet(caps)
 }

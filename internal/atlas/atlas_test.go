@@ -197,14 +197,14 @@ func TestUnaskedFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const reason = "broker resigns: cannot be made to happen to the target"
+	const reason = "needs a broker that resigns when told to, which this target cannot be made to do: only on impl"
 	for _, c := range []struct {
 		release, reason string
 		want            bool
 	}{
 		{"3.1.2", reason, true},
 		{"3.2.3", reason, false},
-		{"3.1.2", "broker loads: cannot be made to happen to the target", false},
+		{"3.1.2", "needs a broker that loads when told to, which this target cannot be made to do: only on impl", false},
 		{"3.1.2", "requires txn", false},
 	} {
 		if got := all[0].excuses(c.release, c.reason); got != c.want {

@@ -195,7 +195,7 @@ func (e Explanation) lacks() string {
 }
 
 // excuses reports whether the entry explains why a scenario was not asked of a release, in the words of conformance: "the target offers
-// JoinGroup 0 to 7, not 9", "broker resigns: cannot be made to happen".
+// JoinGroup 0 to 7, not 9", "needs a broker that resigns when told to".
 func (e Explanation) excuses(release, reason string) bool {
 	switch {
 	case e.Releases.Holds(release) == 0:
@@ -203,7 +203,7 @@ func (e Explanation) excuses(release, reason string) bool {
 	case e.Kind == Version:
 		return strings.Contains(reason, "offers "+e.API+" ") && strings.HasSuffix(reason, fmt.Sprintf(", not %d", e.Version))
 	case e.Kind == Fault:
-		return strings.HasPrefix(reason, "broker "+string(e.Fault)+":")
+		return strings.Contains(reason, fmt.Sprintf(" that %s when told to", e.Fault))
 	}
 	return false
 }
