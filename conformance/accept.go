@@ -116,7 +116,7 @@ func (a *acceptor) run(ctx context.Context, c *choices) (bool, error) {
 			whole = false
 			if i > a.furthest {
 				a.furthest, a.failed = i, a.s.failure(i, expected[0], got)
-				a.failed.Others = others(b, expected, got)
+				a.failed.resembles(alike(b, expected, got), expected[0])
 			}
 			return false
 		}

@@ -132,13 +132,6 @@ contract
 			t.Errorf("%q: %s", release, diff)
 		}
 	}
-	base := candidates(s.File.Blocks[0], "")
-	if got := others(s.File.Blocks[0], base, []string{"old"}); !cmp.Equal(got, []string{"[<4.0]"}) {
-		t.Errorf("others: %q", got)
-	}
-	if got := others(s.File.Blocks[0], candidates(s.File.Blocks[0], "3.9.2"), []string{"base"}); !cmp.Equal(got, []string{"Kafka 4.3.1"}) {
-		t.Errorf("others: %q", got)
-	}
 }
 
 func TestRecord(t *testing.T) {

@@ -103,8 +103,11 @@ func checkFields(file string, src []byte) error {
 func (s *Scenario) checkRules() error {
 	for _, b := range s.File.Blocks {
 		for _, v := range b.Variants {
-			if v.Contract != "" {
-				if err := checkRule(s.File.Name, v.Line, v.Contract); err != nil {
+			for _, id := range []string{v.Contract, v.Rule} {
+				if id == "" {
+					continue
+				}
+				if err := checkRule(s.File.Name, v.Line, id); err != nil {
 					return err
 				}
 			}

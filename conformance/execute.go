@@ -194,7 +194,7 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 	if !agrees && res.Failure == nil {
 		res.Status = Fail
 		res.Failure = s.failure(i, expected[0], got)
-		res.Failure.Others = others(s.File.Blocks[i], expected, got)
+		res.Failure.resembles(alike(s.File.Blocks[i], expected, got), expected[0])
 		res.Failure.desert(r, expected[0])
 		res.Failure.Stalled = r.stalled()
 		if isContract(res.Failure) {
@@ -211,7 +211,8 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 	if agrees || r.onlyFetches(expected[0], got) {
 		return true
 	}
-	if f := s.failure(i, expected[0], got); isContract(f) {
+	f := s.failure(i, expected[0], got)
+	if f.resembles(alike(s.File.Blocks[i], expected, got), expected[0]); isContract(f) {
 		f.Note, f.later = after(res.Failure), true
 		f.desert(r, expected[0])
 		f.Stalled = r.stalled()

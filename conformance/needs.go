@@ -104,6 +104,8 @@ func lineNeeds(b *script.Block, text string) (need, bool) {
 	switch {
 	case c.Verb == "join" && strings.HasPrefix(answer, "MEMBER_ID_REQUIRED"):
 		return need{kmsg.JoinGroup, 4, "it shows MEMBER_ID_REQUIRED"}, true
+	case c.Verb == "join" && strings.HasSuffix(answer, skipAssignment):
+		return need{kmsg.JoinGroup, 9, "it shows that a leader is told to skip the assignment"}, true
 	case strings.HasPrefix(c.Verb, "leave") && strings.HasPrefix(answer, "NONE ["):
 		return need{kmsg.LeaveGroup, 3, "it shows an answer for each member that leaves"}, true
 	case c.Verb == "commit" && strings.Contains(answer, "GROUP_ID_NOT_FOUND"):

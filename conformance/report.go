@@ -48,10 +48,10 @@ type Failure struct {
 	Block    int    // from 1
 	Line     int    // of the block's first command in the scenario file
 	Rules    []string
-	Class    string   // "contract", "compat" or "quirk": that of the first rule
+	Class    string   // "contract", "compat" or "quirk": that of the first rule; "quirk" too where some release answers so and it breaks no contract
 	Expected []string // the text that applies to the target
 	Got      []string
-	Others   []string // conditions of other blocks that the target does match, "[<4.0]"
+	Others   []string // whose texts it is although they are not meant for the target: "Kafka <4.0: the Scala coordinator renews the session"
 	Missing  string   // the expected line whose answer never came, though the target answered others meanwhile, where that is all that differs
 	Stalled  bool     // this machine was too busy meanwhile, which may be why it differs
 	Note     string   // what the texts do not say: the model is free here, no run of the model survives

@@ -261,11 +261,14 @@ func (r *run) renderJoin(msg *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupRespons
 		typ = differs("type", text(resp.ProtocolType), raw([]byte(msg.ProtocolType)))
 	}
 	if resp.SkipAssignment {
-		skip = "skip-assignment"
+		skip = skipAssignment
 	}
 	return more("NONE", id, fmt.Sprintf("gen=%d", resp.Generation), "leader="+r.names.member(resp.LeaderID), typ,
 		"protocol="+text(resp.Protocol), list, skip)
 }
+
+// skipAssignment ends the line of a leader that is told not to assign.
+const skipAssignment = "skip-assignment"
 
 // refusedID is the member id of a refusal, where the command asks for it. MEMBER_ID_REQUIRED must carry a fresh one, which is the actor's
 // from now on.

@@ -47,6 +47,7 @@ type Variant struct {
 	Line     int
 	When     Cond   // the releases that give it; the zero Cond is the base text
 	Contract string // the rule whose contract it states, for a block that records a quirk
+	Rule     string // the rule on which the releases differ there, where it is not the first one of the block
 	Reason   string
 	Lines    []Expect
 }

@@ -226,6 +226,12 @@ func (p *parser) variant(first bool) (Variant, error) {
 	return v, nil
 }
 
+// isRule reports whether the first word of a reason names a rule, as in "leave.one-by-one:".
+func isRule(word string) bool {
+	id, ok := strings.CutSuffix(word, ":")
+	return ok && strings.Contains(id, ".") && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789.-") == ""
+}
+
 func (v *Variant) parseTitle(title string, first bool) error {
 	if first {
 		if title != "" {
@@ -247,6 +253,9 @@ func (v *Variant) parseTitle(title string, first bool) error {
 		return errors.New(usage)
 	}
 	v.Reason = strings.TrimSpace(title[end+1:])
+	if first, rest, _ := strings.Cut(v.Reason, " "); isRule(first) {
+		v.Rule, v.Reason = strings.TrimSuffix(first, ":"), strings.TrimSpace(rest)
+	}
 	if v.Reason == "" {
 		return errors.New(usage)
 	}

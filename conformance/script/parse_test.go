@@ -275,3 +275,30 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestRuleOfAText holds that a further text may name the rule on which the releases differ there, and that other words with a colon are prose.
+func TestRuleOfAText(t *testing.T) {
+	const head = "# why\n# rule: a\n\njoin A\n----\nA: x\n---- [<4.0] "
+	for title, want := range map[string]string{
+		"leave.one-by-one: it reacts to each entry": "leave.one-by-one|it reacts to each entry",
+		"it reacts: to each entry":                  "|it reacts: to each entry",
+		"reacts: to each entry":                     "|reacts: to each entry",
+		"a.B: to each entry":                        "|a.B: to each entry",
+	} {
+		src := head + title + "\nA: y\n"
+		f, err := Parse("x.txt", []byte(src), verbs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := f.Blocks[0].Variants[1]
+		if got := v.Rule + "|" + v.Reason; got != want {
+			t.Errorf("%s: %s, want %s", title, got, want)
+		}
+		if diff := cmp.Diff(src, string(Print(f))); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := Parse("x.txt", []byte(head+"leave.one-by-one:\nA: y\n"), verbs); err == nil {
+		t.Error("a rule is no reason")
+	}
+}

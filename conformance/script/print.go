@@ -38,6 +38,9 @@ func (v *Variant) separator() string {
 	if t := v.Title(); t != "" {
 		s += " " + t
 	}
+	if v.Rule != "" {
+		s += " " + v.Rule + ":"
+	}
 	if v.Reason != "" {
 		s += " " + v.Reason
 	}

@@ -1,0 +1,105 @@
+package atlas
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/conformance/targets/model"
+	"github.com/muster-kafka/muster/internal/golden"
+	"github.com/muster-kafka/muster/internal/kafka"
+)
+
+// stranger is a release that does not say which one it is: a plain HOST:PORT.
+type stranger struct{ target.Target }
+
+func (s stranger) Capabilities() target.Capabilities {
+	caps := s.Target.Capabilities()
+	caps.Release = ""
+	return caps
+}
+
+// noTicket are the explanations of kind variation whose releases fail as strangers nonetheless, with the reason.
+var noTicket = map[string]string{
+	"deleted-unwritten": "a deletion that is acknowledged and not written comes back with a restart; nobody has a ticket of it",
+}
+
+// TestStrangers holds what each release is told that is judged as a plain address, without --as: broken contracts only where it has a known
+// defect, named with its rule and its releases. What is a mere variation of Kafka's must not fail. The model gives what each release gives
+// (TestModel), so no broker is needed. The golden list is read by a person: every line must be a defect.
+func TestStrangers(t *testing.T) {
+	scenarios, err := conformance.Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained, err := Explanations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string][]string{} // by rule, place and reason: the releases
+	for _, release := range kafka.Releases {
+		for _, f := range judgedAsStranger(t, release, scenarios) {
+			if f.Class == "compat" {
+				t.Errorf("%s: compat is what every release answers, and it does not:\n%s", release, f)
+			}
+			if f.Class != "contract" {
+				continue
+			}
+			if len(f.Others) == 0 {
+				t.Errorf("%s: the failure does not say that this is Kafka's own text:\n%s", release, f)
+			}
+			if why := notADefect(f, release, explained); why != "" {
+				t.Errorf("%s: %s:\n%s", release, why, f)
+			}
+			line := fmt.Sprintf("%s %s/%d %s", f.Rules[0], f.Scenario, f.Block, strings.Join(f.Others, "; "))
+			told[line] = append(told[line], release)
+		}
+	}
+	var b strings.Builder
+	for _, f := range slices.Sorted(maps.Keys(told)) {
+		fmt.Fprintf(&b, "%s\n\t%s\n", f, strings.Join(told[f], " "))
+	}
+	golden.Testdata(t, "strangers.txt", b.String())
+}
+
+// notADefect says why a contract must not be called broken; empty if that is right.
+func notADefect(f *conformance.Failure, release string, explained []Explanation) string {
+	if slices.ContainsFunc(f.Others, func(o string) bool { return strings.Contains(o, "(KAFKA-") }) {
+		return ""
+	}
+	for _, e := range explained {
+		if slices.Contains(e.At, Place{f.Scenario, f.Block}) && e.Releases.Holds(release) > 0 && (e.Kind == Defect || noTicket[e.Name] != "") {
+			return ""
+		}
+	}
+	return "no defect of that release is known there; name in the text's title a rule that is no contract, or add what it may do with contract:"
+}
+
+func judgedAsStranger(t *testing.T, release string, scenarios []*conformance.Scenario) []*conformance.Failure {
+	t.Helper()
+	var all []*conformance.Failure
+	for _, set := range conformance.ByProfile(scenarios) {
+		tg, err := model.New(model.Options{Name: "model:" + release, Profile: set.Profile}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := conformance.Suite{Scenarios: set.Scenarios, Slow: true, OutDir: t.TempDir()}.Run(t.Context(), stranger{tg}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rep.Results {
+			if r.Status == conformance.Broken {
+				t.Errorf("%s: %s could not be run: %s", release, r.Scenario, r.Reason)
+			}
+		}
+		all = append(all, rep.Failures()...)
+		if err := tg.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	return all
+}
