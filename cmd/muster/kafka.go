@@ -73,6 +73,14 @@ func endedByItself(broker interface {
 	return fmt.Errorf("Kafka %s ended by itself; its log: %s", version, kept)
 }
 
+// judging is the command that judges a broker at an address as the release that it is.
+func judging(addr, version string) string {
+	if !threeNumbers.MatchString(version) { // a release candidate: no text is recorded from it
+		return "muster verify " + addr
+	}
+	return fmt.Sprintf("muster verify %s --as kafka:%s", addr, version)
+}
+
 func startKafka(cmd *cobra.Command, opts kafka.Options) error {
 	ctx := cmd.Context()
 	p := newProgress(cmd.ErrOrStderr())
@@ -86,7 +94,7 @@ func startKafka(cmd *cobra.Command, opts kafka.Options) error {
 		stop()
 		return unavailable(err)
 	}
-	p.say("Kafka %s serves groups at %s (process %d, log %s). Interrupt to stop it; in another terminal: muster verify %s", broker.Version, broker.Addr, broker.Pid(), broker.LogFile(), broker.Addr)
+	p.say("Kafka %s serves groups at %s (process %d, log %s). Interrupt to stop it; in another terminal: %s", broker.Version, broker.Addr, broker.Pid(), broker.LogFile(), judging(broker.Addr, broker.Version))
 	select {
 	case <-ctx.Done():
 		return unavailable(stop())

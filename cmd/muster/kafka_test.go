@@ -107,11 +107,26 @@ func TestWhyKafkaEnded(t *testing.T) {
 	}
 }
 
+// TestJudging holds that the command which kafka start names is one that verify takes.
+func TestJudging(t *testing.T) {
+	for version, want := range map[string]string{
+		"4.3.1":      "muster verify 127.0.0.1:9092 --as kafka:4.3.1",
+		"3.9.2+java": "muster verify 127.0.0.1:9092 --as kafka:3.9.2+java",
+		"4.4.0-rc1":  "muster verify 127.0.0.1:9092",
+	} {
+		if got := judging("127.0.0.1:9092", version); got != want {
+			t.Errorf("%s: %s, want %s", version, got, want)
+		}
+	}
+}
+
 // TestKafkaStart runs a broker as a user would, and interrupts it: nothing may be left.
 func TestKafkaStart(t *testing.T) {
 	needKafka(t)
 	run := start(t, command(t, 2*time.Minute, "kafka", "start", "4.3.1", "--set", "group.min.session.timeout.ms=100"))
 	match := run.stderr.await(t, `serves groups at (\S+) \(process (\d+),`, time.Minute)
+	next := run.stderr.await(t, `in another terminal: muster (verify \S+ --as \S+)`, time.Minute)[1]
+	muster(t, time.Minute, append(strings.Fields(next), "--dry-run")...).expect(t, 0, "nothing was judged")
 	if c, err := net.DialTimeout("tcp", match[1], 5*time.Second); err != nil {
 		t.Errorf("the broker is said to serve, but: %v", err)
 	} else {
