@@ -41,6 +41,7 @@ func (s *Scenario) attempt(ctx context.Context, tg target.Target, group string, 
 		r.quiet = time.Duration(float64(r.quiet) * how.stretch)
 		r.patience = time.Duration(float64(r.patience) * how.stretch)
 	}
+	r.strain = s.strain(r.caps)
 	if s.File.Profile == RestartProfile {
 		r.gate = enter(tg)
 		defer r.gate.leave()
@@ -124,7 +125,8 @@ func (s *Scenario) judge(ctx context.Context, tg target.Target, hasty bool, how 
 }
 
 // confirmed repeats the scenario until the failure has shown again, or has not. An answer that never came, though it was waited for with
-// patience, is looked for several times: a coordinator that loses one now and then is wrong as well.
+// patience, is looked for several times: a coordinator that loses one now and then is wrong as well. What only shows while this machine is too
+// busy is held against nobody.
 func (res Result) confirmed(again func() Result) Result {
 	seen, tries := []*Failure{res.Failure}, 1
 	if res.Failure.Missing != "" {
@@ -138,34 +140,49 @@ func (res Result) confirmed(again func() Result) Result {
 				continue
 			}
 			next.Unsteady = res.Failure
-			next.Unsteady.Note = more(next.Unsteady.Note, fmt.Sprintf("It failed so once and passed when it was run again, more slowly (%d of %d tries).", 1, n+1))
+			next.Unsteady.Note = more(next.Unsteady.Note, fmt.Sprintf("It failed so once and passed when it was run again, more slowly (%d of %d tries).", len(seen), n+1))
 			return next
 		case Fail:
 			block := next.Failure.Block
-			if slices.ContainsFunc(seen, func(f *Failure) bool { return f.Block == block }) || len(seen) == manyTries {
+			repeats := slices.ContainsFunc(seen, func(f *Failure) bool { return f.Block == block })
+			seen = append(seen, next.Failure)
+			if (repeats || len(seen) > manyTries) && slices.ContainsFunc(seen, func(f *Failure) bool { return f.excuse == "" }) {
 				return next.againLater(res)
 			}
-			seen, tries = append(seen, next.Failure), manyTries // another one each time: it may be the machine
+			tries = manyTries // another one each time, or always while the machine is too busy: it may be the machine
 		case Skip: // it failed before it came to what the target cannot be asked, and not again
 			next.Unsteady = res.Failure
 			return next
 		default:
-			next.Reason = "it failed and could not be run again to see whether that repeats: " + next.Reason
-			next.Status, next.Failure, next.Later, next.Unsteady = Broken, nil, nil, res.Failure
-			return next
+			return next.open(res.Failure, "it failed and could not be run again to see whether that repeats: "+next.Reason)
 		}
 	}
-	return res // every try has returned
+	return res.undecided(res.Failure, len(seen))
+}
+
+// undecided is the result of a scenario whose failure may be anybody's.
+func (res Result) undecided(f *Failure, tries int) Result {
+	return res.open(f, fmt.Sprintf("it failed in each of %d tries, and each time this machine was too busy to say whose fault that is: %s", tries, f.excuse))
+}
+
+// open is the result of a scenario that could not be judged, though something failed once.
+func (res Result) open(f *Failure, reason string) Result {
+	res.Status, res.Reason, res.Failure, res.Later, res.Unsteady = Broken, reason, nil, nil, f
+	return res
 }
 
 // againLater keeps of the later failures those that an earlier try had too.
 func (res Result) againLater(earlier Result) Result {
 	kept := res.Later[:0:0]
 	for _, f := range res.Later {
-		if slices.ContainsFunc(earlier.Later, func(e *Failure) bool { return e.Block == f.Block }) {
-			kept = append(kept, f)
-		} else {
+		i := slices.IndexFunc(earlier.Later, func(e *Failure) bool { return e.Block == f.Block })
+		switch {
+		case i < 0:
 			res.Unsteady = f
+		case f.excuse != "" && earlier.Later[i].excuse != "":
+			return res.undecided(f, 2)
+		default:
+			kept = append(kept, f)
 		}
 	}
 	for _, e := range earlier.Later {
@@ -196,7 +213,7 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 		res.Failure = s.failure(i, expected[0], got)
 		res.Failure.resembles(alike(s.File.Blocks[i], expected, got), expected[0])
 		res.Failure.desert(r, expected[0])
-		res.Failure.Stalled = r.stalled()
+		res.Failure.strained(r)
 		if isContract(res.Failure) {
 			return false
 		}
@@ -215,7 +232,7 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 	if f.resembles(alike(s.File.Blocks[i], expected, got), expected[0]); isContract(f) {
 		f.Note, f.later = after(res.Failure), true
 		f.desert(r, expected[0])
-		f.Stalled = r.stalled()
+		f.strained(r)
 		res.Later = append(res.Later, f)
 		return false
 	}

@@ -17,7 +17,7 @@ const minObserve = 250 * time.Millisecond
 // settle time (and while recording only after one).
 func (r *run) observe(req *request, msg kmsg.Request, asked int16) error {
 	if !r.caps.Virtual && (r.recording || r.unpromised) {
-		if err := r.clock.Sleep(r.ctx, r.quiet); err != nil {
+		if err := r.sleep(r.ctx, r.quiet); err != nil {
 			return err
 		}
 	}
@@ -26,7 +26,7 @@ func (r *run) observe(req *request, msg kmsg.Request, asked int16) error {
 	}
 	deadline := r.clock.Now().Add(max(r.quiet, minObserve))
 	for !r.caps.Virtual && req.taken && !r.expects(req) && r.clock.Now().Before(deadline) {
-		if err := r.clock.Sleep(r.ctx, 2*tick); err != nil {
+		if err := r.sleep(r.ctx, 2*tick); err != nil {
 			return err
 		}
 		again := *req

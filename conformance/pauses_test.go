@@ -19,23 +19,24 @@ type pausing struct{ target.Target }
 
 func (p pausing) Dial(ctx context.Context, client string) (target.Conn, error) {
 	c, err := p.Target.Dial(ctx, client)
-	return &pausingConn{c, p.Clock()}, err
+	return &lateConn{c, p.Clock(), func() time.Duration { return 200*time.Millisecond + rand.N(50*time.Millisecond) }}, err
 }
 
-type pausingConn struct {
+// lateConn sends requests of the group protocol on after a pause.
+type lateConn struct {
 	target.Conn
 	clock target.Clock
+	pause func() time.Duration
 }
 
-func (c *pausingConn) Send(req kmsg.Request, version int16) *target.Call {
+func (c *lateConn) Send(req kmsg.Request, version int16) *target.Call {
 	switch req.(type) {
 	case *kmsg.JoinGroupRequest, *kmsg.SyncGroupRequest, *kmsg.HeartbeatRequest, *kmsg.LeaveGroupRequest, *kmsg.OffsetCommitRequest:
 	default:
 		return c.Conn.Send(req, version)
 	}
 	call := target.NewCall(req, version, c.clock.Now())
-	pause := 200*time.Millisecond + rand.N(50*time.Millisecond)
-	time.AfterFunc(pause, func() {
+	time.AfterFunc(c.pause(), func() {
 		inner := c.Conn.Send(req, version)
 		<-inner.Done()
 		resp, err := inner.Answer()

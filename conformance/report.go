@@ -58,7 +58,8 @@ type Failure struct {
 	Text     string   // the scenario up to the failing block with both texts, for a person
 	Artefact string   // the file where Text is kept, if it could be written
 
-	later bool // after another failure of the same scenario
+	later  bool   // after another failure of the same scenario
+	excuse string // what this machine did to the attempt that may be why it differs; empty if that cannot be
 }
 
 // Suffers says what a client suffers from the failure, in the words of its first rule.

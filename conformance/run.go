@@ -50,12 +50,12 @@ type run struct {
 	expected []*script.Variant // the texts that the target may give; empty while recording
 	lines    []*line
 	command  int
-	rendered []*line       // the lines in the order of the text
-	stopped  *cannotError  // a command that could not be done
-	deserted bool          // an answer that the text promises never came, though the target answers others and this machine was awake
-	dozed    bool          // this machine stood still for a while, so that it says nothing if an answer did not come
-	late     time.Duration // by how much this machine has woken up late at worst, in all blocks so far
-	lacking  []string      // acknowledged commits that a fetch did not show
+	rendered []*line      // the lines in the order of the text
+	stopped  *cannotError // a command that could not be done
+	deserted bool         // an answer that the text promises never came, though the target answers others and this machine was awake
+	dozed    bool         // this machine stood still for a while, so that it says nothing if an answer did not come
+	strain   strain       // how well this machine kept up, in all blocks so far
+	lacking  []string     // acknowledged commits that a fetch did not show
 }
 
 // settings are what the verb group sets.
@@ -118,6 +118,7 @@ func scale(caps target.Capabilities) float64 {
 // exec runs one block and returns its text.
 func (r *run) exec(b *script.Block, expected []*script.Variant) ([]string, error) {
 	r.block, r.expected, r.lines, r.stopped, r.deserted, r.dozed, r.lacking = b, expected, nil, nil, false, false, nil
+	r.strain.next()
 	for i := range b.Commands {
 		c := &b.Commands[i]
 		r.command = i
@@ -251,6 +252,9 @@ func (r *run) absorb() {
 		}
 		if at := req.call.Finished(); at.After(r.activity) && req.actor != nil {
 			r.activity = at
+		}
+		if _, err := req.call.Answer(); err == nil && !req.parks {
+			r.strain.answered(req.call.Finished().Sub(req.call.Sent))
 		}
 		if resp, err := req.call.Answer(); err == nil && req.absorb != nil {
 			req.absorb(resp)

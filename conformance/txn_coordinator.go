@@ -49,7 +49,7 @@ func (r *run) awaitTxnCoordinator(txnID string) error {
 		if ok && resp.ErrorCode == 0 && (len(resp.Coordinators) == 0 || resp.Coordinators[0].ErrorCode == 0) {
 			break
 		}
-		if err := r.clock.Sleep(r.ctx, 5*tick); err != nil {
+		if err := r.sleep(r.ctx, 5*tick); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func (r *run) retry(req *request, msg kmsg.Request, code func(kmsg.Response) int
 		if r.caps.Virtual {
 			return nil
 		}
-		if err := r.clock.Sleep(r.ctx, 5*tick); err != nil {
+		if err := r.sleep(r.ctx, 5*tick); err != nil {
 			return err
 		}
 		again := *req

@@ -60,7 +60,7 @@ func (r *run) sleepUntil(until time.Time) error {
 	if err := r.clock.Sleep(r.ctx, until.Sub(r.clock.Now())); err != nil {
 		return err
 	}
-	r.late = max(r.late, r.clock.Now().Sub(until))
+	r.strain.woke(r.clock.Now().Sub(until))
 	r.activity = until
 	r.absorb()
 	return nil

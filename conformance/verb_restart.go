@@ -64,7 +64,7 @@ func (r *run) serves() error {
 		if r.clock.Now().After(deadline) {
 			return errors.Join(errBroken, errors.New("after a restart the group was not served again in time"))
 		}
-		if err := r.clock.Sleep(r.ctx, 10*tick); err != nil {
+		if err := r.sleep(r.ctx, 10*tick); err != nil {
 			return err
 		}
 	}

@@ -225,7 +225,7 @@ func (r *run) awaitMarkers(p *producer) error {
 		if ok && !hasCode(resp, unstable) {
 			break
 		}
-		if err := r.clock.Sleep(r.ctx, tick); err != nil {
+		if err := r.sleep(r.ctx, tick); err != nil {
 			return err
 		}
 	}

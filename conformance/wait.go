@@ -70,7 +70,8 @@ func (r *run) await(req *request, d time.Duration) bool {
 			return false
 		}
 		late := r.clock.Now().Sub(now) - step
-		r.dozed, r.late = r.dozed || late > asleep, max(r.late, late)
+		r.dozed = r.dozed || late > asleep
+		r.strain.woke(late)
 	}
 }
 
@@ -78,6 +79,7 @@ func (r *run) await(req *request, d time.Duration) bool {
 // one, or where it does not show in time, silence must do.
 func (r *run) settle(req *request, effect func(view) bool) error {
 	if r.await(req, r.quiet/4) || r.due(req) && r.await(req, r.patience) {
+		r.took(req, req.call.Finished())
 		return nil
 	}
 	deadline := r.clock.Now().Add(r.patience)
@@ -86,9 +88,11 @@ func (r *run) settle(req *request, effect func(view) bool) error {
 	}
 	for effect != nil && r.clock.Now().Before(deadline) && r.ctx.Err() == nil {
 		if v, ok := r.look(req.group); ok && effect(v) {
+			r.took(req, r.clock.Now())
 			return nil
 		}
 		if r.await(req, max(r.quiet/4, tick)) {
+			r.took(req, req.call.Finished())
 			return nil
 		}
 	}
@@ -160,16 +164,6 @@ func (r *run) finish() error {
 	}
 	return r.ctx.Err()
 }
-
-// asleep is how late a tick of the runner may be before it says nothing of the target that an answer did not come.
-const asleep = 500 * time.Millisecond
-
-// awake is how late a wait of the runner may end on a machine that has time for it and for the target: a quiet one is late by a few
-// milliseconds, one on which others keep all processors busy by hundreds now and then.
-const awake = 50 * time.Millisecond
-
-// stalled reports whether this machine has, in the attempt so far, been too busy to say that a difference which does not repeat is the target's.
-func (r *run) stalled() bool { return r.late > awake }
 
 // answers waits for the answers that the text promises, with patience from the last sending or answer on.
 func (r *run) answers() {

@@ -105,7 +105,10 @@ func (w *scenarioWatch) tell(v *verdict.Verdict, r conformance.Result) {
 		c.Skipped = r.Reason
 	case conformance.Broken:
 		c.Skipped, w.open = "could not be run to its end", true
-		v.CannotTell("scenario %s could not be run to its end: %s", r.Scenario, r.Reason)
+		if r.Unsteady != nil {
+			c.Skipped = "could not be judged"
+		}
+		v.CannotTell("scenario %s %s: %s", r.Scenario, c.Skipped, r.Reason)
 	}
 	v.Case(c)
 	for _, f := range r.Failures() {
