@@ -29,15 +29,9 @@ func Of(f *conformance.Failure, register *conformance.Register, replay string) v
 
 // noted is the failure's text with what the texts do not say.
 func noted(f *conformance.Failure) string {
-	var notes []string
-	for _, o := range f.Others {
-		notes = append(notes, "This is the text of "+o+".")
-	}
-	if f.Note != "" {
-		notes = append(notes, f.Note)
-	}
-	if len(notes) == 0 {
+	remarks := f.Remarks()
+	if len(remarks) == 0 {
 		return f.Text
 	}
-	return strings.TrimRight(f.Text, "\n") + "\n\n" + strings.Join(notes, "\n") + "\n"
+	return strings.TrimRight(f.Text, "\n") + "\n\n" + strings.Join(remarks, "\n") + "\n"
 }
