@@ -12,6 +12,8 @@ import (
 type health struct {
 	mu   sync.Mutex
 	apis map[string]*deafness
+
+	nameless sync.Mutex // the group whose id is empty is one for all scenarios: those that ask for it run one at a time
 }
 
 // deafness is how often in a row, one after the other, an API was not answered.

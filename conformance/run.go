@@ -169,11 +169,14 @@ func (r *run) actor(name string) *actor {
 // mainGroup is what scenarios call the group they are about.
 const mainGroup = "group"
 
-// group returns the real name of a group by the name that scenarios give it; "none" is the empty group id.
+// noGroup is what they call the empty group id.
+const noGroup = "none"
+
+// group returns the real name of a group by the name that scenarios give it.
 func (r *run) group(name string) string {
 	real := r.base
 	switch name {
-	case "none":
+	case noGroup:
 		r.names.groups[""] = name
 		return ""
 	case mainGroup:

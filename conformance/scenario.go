@@ -179,8 +179,8 @@ func (s *Scenario) timed() bool {
 	})
 }
 
-// groups is how many groups the scenario may have on the target at a time.
-func (s *Scenario) groups() int {
+// groups are those that the scenario may have on the target at a time, by the names that it gives them.
+func (s *Scenario) groups() map[string]bool {
 	names := map[string]bool{mainGroup: true}
 	for _, b := range s.File.Blocks {
 		for _, c := range b.Commands {
@@ -191,7 +191,7 @@ func (s *Scenario) groups() int {
 			}
 		}
 	}
-	return len(names)
+	return names
 }
 
 // Estimate is how long the scenario lets time pass on the target.

@@ -193,11 +193,15 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 		}
 		return res
 	}
-	free, err := groups.take(ctx, sc.groups())
+	free, err := groups.take(ctx, len(sc.groups()))
 	if err != nil {
 		return res.ended(ctx, err)
 	}
 	defer free()
+	if s.health != nil && sc.groups()[noGroup] {
+		s.health.nameless.Lock()
+		defer s.health.nameless.Unlock()
+	}
 	limit := s.Timeout
 	if limit <= 0 {
 		limit = time.Minute
