@@ -179,7 +179,7 @@ func serveKfakeCommand() *cobra.Command {
 // tell hands in what was found.
 func (o *diffOptions) tell(ctx context.Context, v *verdict.Verdict, rep differ.Report) {
 	c := rep.Counts
-	*v.Diff = verdict.DiffCounts{Sequences: c.Sequences, Requests: c.Requests, Unsteady: c.Unsteady, Choices: c.Choices, NotChecked: len(rep.Open)}
+	*v.Diff = verdict.DiffCounts{Sequences: c.Sequences, Requests: c.Requests, Unsteady: c.Unsteady, Choices: c.Choices, NotChecked: len(rep.Open), Deaths: c.Deaths, Lost: c.Lost}
 	if s := rep.Drawing.Seconds(); s > 0 {
 		v.Diff.PerSecond = float64(int(float64(c.Sequences)/s*10)) / 10
 	}
@@ -197,6 +197,10 @@ func (o *diffOptions) tell(ctx context.Context, v *verdict.Verdict, rep differ.R
 	}
 	for _, r := range rep.Remarks {
 		v.Warn("%s", r)
+	}
+	if c.Deaths > 0 {
+		v.Warn("a target ended by itself %s, with %s at work that do not count; where the one that ends it was found in time it is among the failures or differences",
+			counted(c.Deaths, "time"), counted(c.Lost, "sequence"))
 	}
 	if c.Unsteady > 0 {
 		v.Warn("%s differed and did not when played again: %s", counted(c.Unsteady, "sequence"), "see the folder unsteady in muster-out/"+differ.Folder(rep.A, rep.B))

@@ -51,6 +51,7 @@ type Counts struct {
 	Unsteady  int `json:"unsteady"`  // differed and did not when played again
 	Differed  int `json:"differed"`
 	Deaths    int `json:"deaths"` // a target's process ended
+	Lost      int `json:"lost"`   // at work when it did, and not played on
 	Plays     int `json:"plays"`  // on both sides together, with those for making small and sure
 	Parallel  int `json:"parallel"`
 }

@@ -27,11 +27,34 @@ type deathError struct{ words string }
 
 func (e *deathError) Error() string { return "the target has ended: " + firstLine(e.words) }
 
-// suspect is a sequence that was played when the target ended.
+// suspect is a sequence that was played when the target ended, as far as it had come: what comes after cannot have ended it.
 type suspect struct {
 	seq  Sequence
 	last time.Time // when it did something last
 }
+
+// suspected is the sequence with the texts that it had given by then.
+func suspected(seq Sequence, played conformance.Played) suspect {
+	at := slices.IndexFunc(played.Texts, closed)
+	if at < 0 {
+		at = len(played.Texts)
+	}
+	return suspect{seq.upTo(min(at, len(seq.Lines)-1)), played.Last}
+}
+
+// before puts first whom it takes least to hear: who let time pass when the target ended did nothing to it, unless a timer did, and takes as
+// long again. Of the others it is rather the one who did something last.
+func (s suspect) before(o suspect) int {
+	if a, b := s.idle(), o.idle(); a != b {
+		if b {
+			return -1
+		}
+		return 1
+	}
+	return o.last.Compare(s.last)
+}
+
+func (s suspect) idle() bool { return verb(s.seq.Lines[len(s.seq.Lines)-1]) == "advance" }
 
 // died reports whether a Mortal has ended. A connection that is closed is a reason to look twice.
 func (s *side) died(ctx context.Context, played conformance.Played, err error) (string, bool) {
@@ -76,6 +99,9 @@ func (s *side) kills(ctx context.Context, seq Sequence) (texts [][]string, words
 // deathTests bounds how many plays are spent to make a killing sequence small: each one that kills costs a new process.
 const deathTests = 80
 
+// inquests is how many deaths could be looked into in all the time that there is: each of them has as much of it, so that others play on.
+const inquests = 6
+
 // mostDeaths bounds how often a target may end by itself.
 const mostDeaths = 12
 
@@ -95,9 +121,15 @@ func (r *run) inquest(ctx context.Context, s *side) error {
 	if deaths > mostDeaths {
 		return fmt.Errorf("%s has ended by itself %d times; the run stops here, what was found so far is told", s.name(), deaths)
 	}
-	slices.SortStableFunc(suspects, func(a, b suspect) int { return b.last.Compare(a.last) })
+	r.count(func(c *Counts) { c.Lost += len(suspects) })
+	slices.SortStableFunc(suspects, suspect.before)
+	hearing, stop := context.WithTimeout(ctx, r.o.Budget/inquests)
+	defer stop()
 	for _, one := range suspects {
-		texts, words, err := s.kills(ctx, one.seq)
+		texts, words, err := s.kills(hearing, one.seq)
+		if hearing.Err() != nil && words == "" {
+			break
+		}
 		if err != nil {
 			return err
 		}
@@ -111,7 +143,7 @@ func (r *run) inquest(ctx context.Context, s *side) error {
 		seq := one.seq.upTo(min(at, len(one.seq.Lines)-1))
 		best, left := seq, deathTests
 		try := func(c Sequence) bool {
-			if left--; left < 0 || len(c.Lines) == 0 || ctx.Err() != nil {
+			if left--; left < 0 || len(c.Lines) == 0 || hearing.Err() != nil {
 				return false
 			}
 			_, w, kerr := s.kills(ctx, c)
@@ -143,7 +175,10 @@ func (r *run) inquest(ctx context.Context, s *side) error {
 		}
 		return r.fileDeath(ctx, s, best, words)
 	}
-	return nil // it may have been two of them together: the next death will tell
+	if ctx.Err() != nil {
+		return nil
+	}
+	return s.player.Target().(Mortal).Revive(ctx) // it may have been two of them together, or none in time: the next death will tell
 }
 
 // fileDeath makes sure that a sequence kills and files it, with what the other side answers.

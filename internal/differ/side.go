@@ -79,7 +79,7 @@ func (s *side) perform(ctx context.Context, seq Sequence, promised [][]string, w
 	if words, dead := s.died(ctx, played, err); dead {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.suspects = append(s.suspects, suspect{seq, played.Last})
+		s.suspects = append(s.suspects, suspected(seq, played))
 		return outcome{texts: played.Texts}, &deathError{words}
 	}
 	if err != nil {

@@ -16,6 +16,17 @@ type DiffCounts struct {
 	Unsteady   int     `json:"unsteady"`     // sequences that differed at first and did not when they were played again
 	Choices    int     `json:"free_choices"` // sequences in which each target made another choice that it is free to make
 	NotChecked int     `json:"not_checked"`  // sequences that differed, and there was no time to look at them
+	Deaths     int     `json:"deaths"`       // how often a target's process ended by itself
+	Lost       int     `json:"lost"`         // sequences that were at work when it did, which is why they do not count
+}
+
+// notPlayed says why muster diff has played nothing.
+func (d *DiffCounts) notPlayed() string {
+	if d.Deaths == 0 {
+		return "no sequence was played to its end on both targets, so nothing is known; raise --budget"
+	}
+	return fmt.Sprintf("no sequence was played to its end on both targets, so nothing is known: a target ended by itself %s while %s at work; raise --budget",
+		count(d.Deaths, "time", "times"), count(d.Lost, "sequence was", "sequences were"))
 }
 
 func (v *Verdict) diffRow() (howMuch, result string) {

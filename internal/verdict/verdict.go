@@ -286,7 +286,7 @@ func (v *Verdict) countUnknown() {
 		v.CannotTell("diff: %s differed and there was no time to look again; raise --budget", count(d.NotChecked, "sequence", "sequences"))
 	}
 	if d := v.Diff; d != nil && d.Sequences == 0 && !v.unavailable {
-		v.CannotTell("diff: no sequence was played, so nothing is known")
+		v.CannotTell("diff: %s", d.notPlayed())
 	}
 	if len(v.judges()) == 0 && !v.unavailable {
 		v.CannotTell("no judge ran")
