@@ -19,24 +19,29 @@ type pausing struct{ target.Target }
 
 func (p pausing) Dial(ctx context.Context, client string) (target.Conn, error) {
 	c, err := p.Target.Dial(ctx, client)
-	return &lateConn{c, p.Clock(), func() time.Duration { return 200*time.Millisecond + rand.N(50*time.Millisecond) }}, err
+	return &lateConn{c, p.Clock(), func(req kmsg.Request) time.Duration {
+		switch req.(type) {
+		case *kmsg.JoinGroupRequest, *kmsg.SyncGroupRequest, *kmsg.HeartbeatRequest, *kmsg.LeaveGroupRequest, *kmsg.OffsetCommitRequest:
+			return 200*time.Millisecond + rand.N(50*time.Millisecond)
+		}
+		return 0
+	}}, err
 }
 
-// lateConn sends requests of the group protocol on after a pause.
+// lateConn sends requests on after a pause.
 type lateConn struct {
 	target.Conn
 	clock target.Clock
-	pause func() time.Duration
+	pause func(kmsg.Request) time.Duration
 }
 
 func (c *lateConn) Send(req kmsg.Request, version int16) *target.Call {
-	switch req.(type) {
-	case *kmsg.JoinGroupRequest, *kmsg.SyncGroupRequest, *kmsg.HeartbeatRequest, *kmsg.LeaveGroupRequest, *kmsg.OffsetCommitRequest:
-	default:
+	pause := c.pause(req)
+	if pause <= 0 {
 		return c.Conn.Send(req, version)
 	}
 	call := target.NewCall(req, version, c.clock.Now())
-	time.AfterFunc(c.pause(), func() {
+	time.AfterFunc(pause, func() {
 		inner := c.Conn.Send(req, version)
 		<-inner.Done()
 		resp, err := inner.Answer()

@@ -23,7 +23,7 @@ const prompt = 10 * time.Millisecond
 type strain struct {
 	worst time.Duration // by how much a wait of the runner ended too late
 	lost  time.Duration // by how much all waits did together; those of earlier blocks count less and less
-	slow  time.Duration // how long, beyond the target's slack, the answer to a request took that nobody has a reason to hold
+	slow  time.Duration // how long, beyond the target's slack, the answer to a request took that nobody holds, whatever the coordinator thinks of it
 
 	slack, spare time.Duration
 }
@@ -62,16 +62,6 @@ func (s *strain) answered(took time.Duration) { s.slow = max(s.slow, took-s.slac
 
 // next begins another block: what was long ago is no longer why its text differs.
 func (s *strain) next() { s.lost, s.slow = s.lost*3/4, s.slow*3/4 }
-
-// took notes how long it took the target to take a request that it may hold. None of its timers has to fire for that but the one of the initial
-// rebalance delay: time passes by advance only.
-func (r *run) took(req *request, taken time.Time) {
-	d := taken.Sub(req.call.Sent)
-	if req.verb == "join" {
-		d -= r.caps.InitialDelay
-	}
-	r.strain.answered(d)
-}
 
 // stalled reports whether this machine has been too busy to say that a difference which does not repeat is the target's.
 func (s *strain) stalled() bool { return s.worst > awake }

@@ -44,7 +44,7 @@ func (c starvedClock) Await(ctx context.Context, call *target.Call, d time.Durat
 
 func (s starved) Dial(ctx context.Context, client string) (target.Conn, error) {
 	c, err := s.Target.Dial(ctx, client)
-	return &lateConn{c, s.Target.Clock(), func() time.Duration { return upTo(s.reaches) }}, err
+	return &lateConn{c, s.Target.Clock(), func(kmsg.Request) time.Duration { return upTo(s.reaches) }}, err
 }
 
 func upTo(d time.Duration) time.Duration {

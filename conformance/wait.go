@@ -79,7 +79,6 @@ func (r *run) await(req *request, d time.Duration) bool {
 // one, or where it does not show in time, silence must do.
 func (r *run) settle(req *request, effect func(view) bool) error {
 	if r.await(req, r.quiet/4) || r.due(req) && r.await(req, r.patience) {
-		r.took(req, req.call.Finished())
 		return nil
 	}
 	deadline := r.clock.Now().Add(r.patience)
@@ -88,11 +87,9 @@ func (r *run) settle(req *request, effect func(view) bool) error {
 	}
 	for effect != nil && r.clock.Now().Before(deadline) && r.ctx.Err() == nil {
 		if v, ok := r.look(req.group); ok && effect(v) {
-			r.took(req, r.clock.Now())
 			return nil
 		}
 		if r.await(req, max(r.quiet/4, tick)) {
-			r.took(req, req.call.Finished())
 			return nil
 		}
 	}
@@ -131,6 +128,7 @@ func (r *run) look(group string) (view, bool) {
 		return view{}, false
 	}
 	r.health.answered("describe")
+	r.strain.answered(req.call.Finished().Sub(req.call.Sent))
 	resp, err := req.call.Answer()
 	if err != nil {
 		return view{}, false
