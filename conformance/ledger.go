@@ -34,11 +34,7 @@ func (l ledger) answered(msg *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitR
 			if !acknowledged(resp, t.Topic, p.Partition) {
 				continue
 			}
-			note := ""
-			if p.Metadata != nil { // null is stored as the empty string
-				note = *p.Metadata
-			}
-			l[ledgerKey{msg.Group, t.Topic, p.Partition}] = fetched{offset: p.Offset, metadata: &note}.String()
+			l[ledgerKey{msg.Group, t.Topic, p.Partition}] = fetched{offset: p.Offset, metadata: p.Metadata}.noted().String()
 		}
 	}
 }
@@ -76,7 +72,7 @@ func (r *run) lost(group string, asked func(topic string, number int32) bool, sh
 		}
 		for _, f := range shown {
 			if f.topic == k.topic && f.number == k.number {
-				got = f.String()
+				got = f.noted().String()
 			}
 		}
 		if got != want {
@@ -85,6 +81,15 @@ func (r *run) lost(group string, asked func(topic string, number int32) bool, sh
 	}
 	slices.Sort(out)
 	return out
+}
+
+// noted has no metadata where it has null: Kafka stores the empty string, and who stores null has lost nothing.
+func (f fetched) noted() fetched {
+	if f.metadata == nil {
+		empty := ""
+		f.metadata = &empty
+	}
+	return f
 }
 
 // brief cuts long metadata.

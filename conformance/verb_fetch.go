@@ -81,7 +81,7 @@ func runFetch(r *run, c *script.Command) error {
 		})
 	}
 	req.absorb = func(resp kmsg.Response) {
-		shown, code := partitions(resp.(*kmsg.OffsetFetchResponse))
+		shown, code := partitions(resp.(*kmsg.OffsetFetchResponse), one.Group)
 		r.lacking = append(r.lacking, r.lost(one.Group, asked, shown, code)...)
 	}
 	req.render = func(resp kmsg.Response) string { return r.renderFetch(resp.(*kmsg.OffsetFetchResponse)) }
@@ -113,8 +113,8 @@ func addFetch(msg *kmsg.OffsetFetchRequest, one *kmsg.OffsetFetchRequestGroup, t
 	one.Topics = append(one.Topics, g)
 }
 
-// partitions are those of an answer, with its error.
-func partitions(resp *kmsg.OffsetFetchResponse) (all []fetched, code int16) {
+// partitions are those of the group in an answer, with its error.
+func partitions(resp *kmsg.OffsetFetchResponse, group string) (all []fetched, code int16) {
 	code = resp.ErrorCode
 	for _, t := range resp.Topics {
 		for _, p := range t.Partitions {
@@ -122,8 +122,10 @@ func partitions(resp *kmsg.OffsetFetchResponse) (all []fetched, code int16) {
 		}
 	}
 	for i := range resp.Groups {
-		code = resp.Groups[i].ErrorCode
-		all = append(all, fetchedIn(&resp.Groups[i])...)
+		if g := &resp.Groups[i]; g.Group == group || len(resp.Groups) == 1 {
+			code = g.ErrorCode
+			all = append(all, fetchedIn(g)...)
+		}
 	}
 	return all, code
 }
@@ -141,7 +143,7 @@ func fetchedIn(g *kmsg.OffsetFetchResponseGroup) []fetched {
 // renderFetch shows error and partitions; of several groups each behind its name.
 func (r *run) renderFetch(resp *kmsg.OffsetFetchResponse) string {
 	if len(resp.Groups) < 2 {
-		all, code := partitions(resp)
+		all, code := partitions(resp, "") // there is one, whatever it is called
 		return more(errName(code), r.partitions(all))
 	}
 	parts := make([]string, len(resp.Groups))

@@ -233,7 +233,7 @@ func (r *run) awaitMarkers(p *producer) error {
 }
 
 func hasCode(resp *kmsg.OffsetFetchResponse, code int16) bool {
-	all, _ := partitions(resp)
+	all, _ := partitions(resp, "") // of one group
 	for _, f := range all {
 		if f.code == code {
 			return true
