@@ -14,40 +14,52 @@ import (
 	"github.com/muster-kafka/muster/conformance/target"
 )
 
-// pausing is a right coordinator behind something that holds up each request of the group protocol for a while, in order.
-type pausing struct{ target.Target }
-
-func (p pausing) Dial(ctx context.Context, client string) (target.Conn, error) {
-	c, err := p.Target.Dial(ctx, client)
-	return &lateConn{c, p.Clock(), func(req kmsg.Request) time.Duration {
-		switch req.(type) {
-		case *kmsg.JoinGroupRequest, *kmsg.SyncGroupRequest, *kmsg.HeartbeatRequest, *kmsg.LeaveGroupRequest, *kmsg.OffsetCommitRequest:
-			return 200*time.Millisecond + rand.N(50*time.Millisecond)
-		}
-		return 0
-	}}, err
+// between is a target with something between it and its clients: what becomes of each request.
+type between struct {
+	target.Target
+	send func(to target.Conn, req kmsg.Request, version int16) *target.Call
 }
 
-// lateConn sends requests on after a pause.
-type lateConn struct {
+func (b between) Dial(ctx context.Context, client string) (target.Conn, error) {
+	c, err := b.Target.Dial(ctx, client)
+	return betweenConn{c, b.send}, err
+}
+
+type betweenConn struct {
 	target.Conn
-	clock target.Clock
-	pause func(kmsg.Request) time.Duration
+	send func(target.Conn, kmsg.Request, int16) *target.Call
 }
 
-func (c *lateConn) Send(req kmsg.Request, version int16) *target.Call {
-	pause := c.pause(req)
-	if pause <= 0 {
-		return c.Conn.Send(req, version)
+func (c betweenConn) Send(req kmsg.Request, version int16) *target.Call {
+	return c.send(c.Conn, req, version)
+}
+
+// late is the target behind something that holds requests up, each for as long as pause says.
+func late(tg target.Target, pause func(kmsg.Request) time.Duration) between {
+	clock := tg.Clock()
+	return between{tg, func(to target.Conn, req kmsg.Request, version int16) *target.Call {
+		d := pause(req)
+		if d <= 0 {
+			return to.Send(req, version)
+		}
+		call := target.NewCall(req, version, clock.Now())
+		time.AfterFunc(d, func() {
+			inner := to.Send(req, version)
+			<-inner.Done()
+			resp, err := inner.Answer()
+			call.Finish(resp, err, clock.Now())
+		})
+		return call
+	}}
+}
+
+// pausing holds up the group protocol for a while.
+func pausing(req kmsg.Request) time.Duration {
+	switch req.(type) {
+	case *kmsg.JoinGroupRequest, *kmsg.SyncGroupRequest, *kmsg.HeartbeatRequest, *kmsg.LeaveGroupRequest, *kmsg.OffsetCommitRequest:
+		return 200*time.Millisecond + rand.N(50*time.Millisecond)
 	}
-	call := target.NewCall(req, version, c.clock.Now())
-	time.AfterFunc(pause, func() {
-		inner := c.Conn.Send(req, version)
-		<-inner.Done()
-		resp, err := inner.Answer()
-		call.Finish(resp, err, c.clock.Now())
-	})
-	return call
+	return 0
 }
 
 // TestPausingCoordinator holds that a right coordinator which pauses is neither convicted nor called unsteady. Scenarios that let time pass
@@ -62,7 +74,7 @@ func TestPausingCoordinator(t *testing.T) {
 			return slices.ContainsFunc(b.Commands, func(c script.Command) bool { return c.Verb == "advance" })
 		})
 	})
-	rep, err := conformance.Suite{Scenarios: quick, Parallel: len(quick), OutDir: t.TempDir()}.Run(t.Context(), pausing{tg}, nil)
+	rep, err := conformance.Suite{Scenarios: quick, Parallel: len(quick), OutDir: t.TempDir()}.Run(t.Context(), late(tg, pausing), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

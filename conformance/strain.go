@@ -41,9 +41,10 @@ func (s *Scenario) strain(caps target.Capabilities) strain {
 	return strain{slack: caps.Slack, spare: max(spare, awake)}
 }
 
-// sleep lets time pass on the target's clock.
+// sleep lets time pass on the target's clock. Where it is over already, since an answer was waited for with patience, that is not the machine's
+// doing.
 func (r *run) sleep(ctx context.Context, d time.Duration) error {
-	until := r.clock.Now().Add(d)
+	until := r.clock.Now().Add(max(0, d))
 	if err := r.clock.Sleep(ctx, d); err != nil {
 		return err
 	}

@@ -15,10 +15,15 @@ import (
 	"github.com/muster-kafka/muster/conformance/target"
 )
 
-// starved is a right coordinator on a machine that has no time for it, or for the runner: waits end late, or requests reach it late.
+// starved is a target on a machine that has no time for it, or for the runner: requests reach it late, or waits end late.
 type starved struct {
 	target.Target
-	wakes, reaches time.Duration // each is late by as much at most
+	wakes time.Duration // by as much at most
+}
+
+// starving is such a target, on which each is late by as much at most.
+func starving(tg target.Target, wakes, reaches time.Duration) starved {
+	return starved{late(tg, func(kmsg.Request) time.Duration { return upTo(reaches) }), wakes}
 }
 
 type starvedClock struct {
@@ -40,11 +45,6 @@ func (c starvedClock) Await(ctx context.Context, call *target.Call, d time.Durat
 		return false
 	}
 	return call.Ended()
-}
-
-func (s starved) Dial(ctx context.Context, client string) (target.Conn, error) {
-	c, err := s.Target.Dial(ctx, client)
-	return &lateConn{c, s.Target.Clock(), func(kmsg.Request) time.Duration { return upTo(s.reaches) }}, err
 }
 
 func upTo(d time.Duration) time.Duration {
@@ -71,16 +71,16 @@ func TestStarvedMachine(t *testing.T) {
 		t.Skip("waits in real time")
 	}
 	tg := opened(t, "impl+tcp")
-	for name, late := range map[string]starved{
-		"waits end late":          {tg, 900 * time.Millisecond, 0},
-		"requests are taken late": {tg, 0, 900 * time.Millisecond},
-		"nothing is done in time": {tg, 500 * time.Millisecond, 500 * time.Millisecond},
-		"a bit loaded":            {tg, 20 * time.Millisecond, 10 * time.Millisecond},
+	for name, on := range map[string]starved{
+		"waits end late":          starving(tg, 900*time.Millisecond, 0),
+		"requests are taken late": starving(tg, 0, 900*time.Millisecond),
+		"nothing is done in time": starving(tg, 500*time.Millisecond, 500*time.Millisecond),
+		"a bit loaded":            starving(tg, 20*time.Millisecond, 10*time.Millisecond),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := timed(t)
-			rep, err := conformance.Suite{Scenarios: all, Parallel: len(all), OutDir: t.TempDir()}.Run(t.Context(), late, nil)
+			rep, err := conformance.Suite{Scenarios: all, Parallel: len(all), OutDir: t.TempDir()}.Run(t.Context(), on, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,28 +101,19 @@ func TestStarvedMachine(t *testing.T) {
 	}
 }
 
-// forgiving is a coordinator that answers every Heartbeat with NONE.
-type forgiving struct{ target.Target }
-
-type forgivingConn struct {
-	target.Conn
-	clock target.Clock
-}
-
-func (f forgiving) Dial(ctx context.Context, client string) (target.Conn, error) {
-	c, err := f.Target.Dial(ctx, client)
-	return forgivingConn{c, f.Clock()}, err
-}
-
-func (c forgivingConn) Send(req kmsg.Request, version int16) *target.Call {
-	if _, ok := req.(*kmsg.HeartbeatRequest); !ok {
-		return c.Conn.Send(req, version)
-	}
-	call := target.NewCall(req, version, c.clock.Now())
-	resp := kmsg.NewPtrHeartbeatResponse()
-	resp.Version = version
-	call.Finish(resp, nil, c.clock.Now())
-	return call
+// forgiving answers every Heartbeat with NONE in the target's place.
+func forgiving(tg target.Target) between {
+	return between{tg, func(to target.Conn, req kmsg.Request, version int16) *target.Call {
+		if _, ok := req.(*kmsg.HeartbeatRequest); !ok {
+			return to.Send(req, version)
+		}
+		now := tg.Clock().Now()
+		call := target.NewCall(req, version, now)
+		resp := kmsg.NewPtrHeartbeatResponse()
+		resp.Version = version
+		call.Finish(resp, nil, now)
+		return call
+	}}
 }
 
 // TestWrongOnABusyMachine holds that a coordinator which is wrong is called so nonetheless, where the machine is not too busy to tell: where no time
@@ -142,7 +133,7 @@ func TestWrongOnABusyMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := slices.DeleteFunc(scenarios(t), func(s *conformance.Scenario) bool { return !slices.Contains(c.scenarios, s.Name) })
-			rep, err := conformance.Suite{Scenarios: all, OutDir: t.TempDir()}.Run(t.Context(), forgiving{starved{tg, c.late, 0}}, nil)
+			rep, err := conformance.Suite{Scenarios: all, OutDir: t.TempDir()}.Run(t.Context(), forgiving(starving(tg, c.late, 0)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -57,10 +57,9 @@ func runAdvance(r *run, c *script.Command) error {
 }
 
 func (r *run) sleepUntil(until time.Time) error {
-	if err := r.clock.Sleep(r.ctx, until.Sub(r.clock.Now())); err != nil {
+	if err := r.sleep(r.ctx, until.Sub(r.clock.Now())); err != nil {
 		return err
 	}
-	r.strain.woke(r.clock.Now().Sub(until))
 	r.activity = until
 	r.absorb()
 	return nil

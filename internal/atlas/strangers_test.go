@@ -32,14 +32,7 @@ var noTicket = map[string]string{
 // defect, named with its rule and its releases. What is a mere variation of Kafka's must not fail. The model gives what each release gives
 // (TestModel), so no broker is needed. The golden list is read by a person: every line must be a defect.
 func TestStrangers(t *testing.T) {
-	scenarios, err := conformance.Scenarios()
-	if err != nil {
-		t.Fatal(err)
-	}
-	explained, err := Explanations()
-	if err != nil {
-		t.Fatal(err)
-	}
+	scenarios, explained, _ := inputs(t)
 	told := map[string][]string{} // by rule, place and reason: the releases
 	for _, release := range kafka.Releases {
 		for _, f := range judgedAsStranger(t, release, scenarios) {
