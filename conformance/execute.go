@@ -105,9 +105,9 @@ func (s *Scenario) judge(ctx context.Context, tg target.Target, hasty bool, how 
 	if hasty || tg.Capabilities().Virtual || res.Status != Fail && !res.cannot {
 		return res
 	}
-	again := func() Result {
+	again := func(strained int) Result {
 		slow := how
-		slow.stretch = secondTry
+		slow.stretch = s.slower(tg.Capabilities(), strained)
 		next := s.try(ctx, tg, group(), slow)
 		if next.Status == Skip { // longer timeouts are not allowed there
 			left := next.Leftover
@@ -119,7 +119,7 @@ func (s *Scenario) judge(ctx context.Context, tg target.Target, hasty bool, how 
 		return next
 	}
 	if res.cannot {
-		return again()
+		return again(0)
 	}
 	return res.confirmed(again)
 }
@@ -127,13 +127,19 @@ func (s *Scenario) judge(ctx context.Context, tg target.Target, hasty bool, how 
 // confirmed repeats the scenario until the failure has shown again, or has not. An answer that never came, though it was waited for with
 // patience, is looked for several times: a coordinator that loses one now and then is wrong as well. What only shows while this machine is too
 // busy is held against nobody.
-func (res Result) confirmed(again func() Result) Result {
+func (res Result) confirmed(again func(strained int) Result) Result {
 	seen, tries := []*Failure{res.Failure}, 1
 	if res.Failure.Missing != "" {
 		tries = manyTries
 	}
 	for n := 1; n <= tries; n++ {
-		next := again()
+		strained := 0
+		for _, f := range seen {
+			if f.excuse != "" {
+				strained++
+			}
+		}
+		next := again(strained)
 		switch next.Status {
 		case Pass:
 			if n < tries {

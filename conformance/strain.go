@@ -41,6 +41,15 @@ func (s *Scenario) strain(caps target.Capabilities) strain {
 	return strain{slack: caps.Slack, spare: max(spare, awake)}
 }
 
+// slower is by how much a scenario is run more slowly another time. Where this machine could not keep up with the tries before, so many of them, it
+// is given more time, but none has to have more to spare than a second.
+func (s *Scenario) slower(caps target.Capabilities, strained int) float64 {
+	const enough = time.Second
+	caps.Scale = s.scale(caps) * secondTry
+	more := float64(enough) / float64(s.strain(caps).spare)
+	return secondTry * max(1, min(float64(strained), more))
+}
+
 // sleep lets time pass on the target's clock. Where it is over already, since an answer was waited for with patience, that is not the machine's
 // doing.
 func (r *run) sleep(ctx context.Context, d time.Duration) error {

@@ -73,8 +73,8 @@ func TestStarvedMachine(t *testing.T) {
 	tg := opened(t, "impl+tcp")
 	for name, on := range map[string]starved{
 		"waits end late":          starving(tg, 900*time.Millisecond, 0),
-		"requests are taken late": starving(tg, 0, 900*time.Millisecond),
-		"nothing is done in time": starving(tg, 500*time.Millisecond, 500*time.Millisecond),
+		"requests are taken late": starving(tg, 0, 600*time.Millisecond),
+		"nothing is done in time": starving(tg, 400*time.Millisecond, 400*time.Millisecond),
 		"a bit loaded":            starving(tg, 20*time.Millisecond, 10*time.Millisecond),
 	} {
 		t.Run(name, func(t *testing.T) {

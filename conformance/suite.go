@@ -206,7 +206,7 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 	if limit <= 0 {
 		limit = time.Minute
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit+12*sc.Estimate(caps)) // three more tries at most, each slower
+	ctx, cancel := context.WithTimeout(ctx, limit+18*sc.Estimate(caps)) // three more tries at most, each slower
 	defer cancel()
 	if ch, ok := tg.(Chooser); ok {
 		return sc.accept(ctx, ch)

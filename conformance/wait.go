@@ -64,6 +64,9 @@ func (r *run) await(req *request, d time.Duration) bool {
 			return req.call.Ended()
 		}
 		if r.clock.Await(r.ctx, req.call, step) {
+			if at := req.call.Finished(); at.After(now) {
+				r.strain.woke(r.clock.Now().Sub(at))
+			}
 			return true
 		}
 		if r.ctx.Err() != nil {
