@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,13 +134,7 @@ func (res Result) confirmed(again func(strained int) Result) Result {
 		tries = manyTries
 	}
 	for n := 1; n <= tries; n++ {
-		strained := 0
-		for _, f := range seen {
-			if f.excuse != "" {
-				strained++
-			}
-		}
-		next := again(strained)
+		next := again(len(seen) - len(unexcused(seen)))
 		switch next.Status {
 		case Pass:
 			if n < tries {
@@ -149,10 +144,10 @@ func (res Result) confirmed(again func(strained int) Result) Result {
 			next.Unsteady.Note = more(next.Unsteady.Note, fmt.Sprintf("It failed so once and passed when it was run again, more slowly (%d of %d tries).", len(seen), n+1))
 			return next
 		case Fail:
-			block := next.Failure.Block
-			repeats := slices.ContainsFunc(seen, func(f *Failure) bool { return f.Block == block })
 			seen = append(seen, next.Failure)
-			if (repeats || len(seen) > manyTries) && slices.ContainsFunc(seen, func(f *Failure) bool { return f.excuse == "" }) {
+			sure := unexcused(seen)
+			same := func(f *Failure) bool { return f != next.Failure && f.Block == next.Failure.Block }
+			if next.Failure.excuse == "" && (slices.ContainsFunc(sure, same) || len(sure) > manyTries) {
 				return next.againLater(res)
 			}
 			tries = manyTries // another one each time, or always while the machine is too busy: it may be the machine
@@ -166,9 +161,14 @@ func (res Result) confirmed(again func(strained int) Result) Result {
 	return res.undecided(res.Failure, len(seen))
 }
 
+// unexcused are the failures that showed on a machine which kept up.
+func unexcused(all []*Failure) []*Failure {
+	return slices.DeleteFunc(slices.Clone(all), func(f *Failure) bool { return f.excuse != "" })
+}
+
 // undecided is the result of a scenario whose failure may be anybody's.
 func (res Result) undecided(f *Failure, tries int) Result {
-	return res.open(f, fmt.Sprintf("it failed in each of %d tries, and each time this machine was too busy to say whose fault that is: %s", tries, f.excuse))
+	return res.open(f, fmt.Sprintf("it failed in each of %d tries, and this machine was too busy to say whose fault that is: %s", tries, cmp.Or(f.excuse, "at other tries than the first")))
 }
 
 // open is the result of a scenario that could not be judged, though something failed once.

@@ -23,7 +23,7 @@ const prompt = 10 * time.Millisecond
 type strain struct {
 	worst time.Duration // by how much a wait of the runner ended too late
 	lost  time.Duration // by how much all waits did together; those of earlier blocks count less and less
-	slow  time.Duration // how long, beyond the target's slack, the answer to a request took that nobody holds, whatever the coordinator thinks of it
+	slow  time.Duration // how long, beyond the target's slack, all answers took to requests that nobody holds, whatever the coordinator thinks of them
 
 	slack, spare time.Duration
 }
@@ -68,7 +68,7 @@ func (s *strain) woke(late time.Duration) {
 }
 
 // answered notes how long a request took.
-func (s *strain) answered(took time.Duration) { s.slow = max(s.slow, took-s.slack) }
+func (s *strain) answered(took time.Duration) { s.slow += max(0, took-s.slack) }
 
 // next begins another block: what was long ago is no longer why its text differs.
 func (s *strain) next() { s.lost, s.slow = s.lost*3/4, s.slow*3/4 }
