@@ -23,8 +23,9 @@ type Bench interface {
 	// New is a coordinator that serves, without any group.
 	New() Coordinator
 
-	// Copy is a coordinator that is as the other one, which another bench may have made, and goes its own way.
-	Copy(of Coordinator) (Coordinator, error)
+	// Copy is a coordinator that is as the other one, which another bench may have made, and goes its own way. over is one that is of no
+	// use any more, or nil.
+	Copy(of, over Coordinator) (Coordinator, error)
 
 	// View fills in what tells the coordinator's state from others. Another bench may have made it.
 	View(of Coordinator, v *View)
@@ -85,7 +86,8 @@ type Effects struct {
 	Armed   []Armed
 }
 
-func (e *Effects) reset() {
+// Reset empties them.
+func (e *Effects) Reset() {
 	e.Answers, e.Dropped, e.Records, e.Armed = e.Answers[:0], e.Dropped[:0], e.Records[:0], e.Armed[:0]
 }
 

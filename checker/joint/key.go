@@ -94,8 +94,10 @@ type shuffler struct {
 	joins [room]checker.Ticket
 	syncs [room]checker.Ticket
 	order []int
-	best  explore.Key
-	words []hash
+
+	chosen []int
+	best   explore.Key
+	words  []hash
 }
 
 // key brings the rows of a state into the one order that stands for all, and returns its hash. m.after is the view of its coordinator,
@@ -130,14 +132,14 @@ func (m *machine) key(s *state) explore.Key {
 		return 0
 	})
 	best := m.hashIn(s, sh.order)
-	order := slices.Clone(sh.order)
+	sh.chosen = append(sh.chosen[:0], sh.order...)
 	m.ties(s, 0, func() {
 		if k := m.hashIn(s, sh.order); k.Less(best) {
 			best = k
-			copy(order, sh.order)
+			copy(sh.chosen, sh.order)
 		}
 	})
-	s.arrange(order)
+	s.arrange(sh.chosen)
 	return best
 }
 
@@ -223,7 +225,7 @@ func (m *machine) hashIn(s *state, order []int) explore.Key {
 
 // arrange puts the rows into an order.
 func (s *state) arrange(order []int) {
-	rows := make([]ident, len(order))
+	var rows [room]ident
 	for to, from := range order {
 		rows[to] = s.rows[from]
 	}
@@ -235,5 +237,5 @@ func (s *state) arrange(order []int) {
 			x.state.Slots[to], x.parked[to] = slots[from], parked[from]
 		}
 	}
-	s.rows = rows
+	copy(s.rows, rows[:])
 }

@@ -42,6 +42,9 @@ type machine struct {
 	record        classic.State
 	minted        string
 	faults        []error
+	over          []Coordinator // that are of no use any more
+	asked         Coordinator   // a copy that is asked something
+	scratch       state
 	effects       Effects
 	held          Effects // of a coordinator that is asked what it would answer
 	before, after View
@@ -141,13 +144,16 @@ func (m *machine) expand(k explore.Key, s *state, yield func(*event, *outcome) b
 		for again := true; again; again = m.otherwise() {
 			if spare == nil {
 				var err error
-				if spare, err = m.bench.Copy(s.coordinator); err != nil {
+				if spare, err = m.bench.Copy(s.coordinator, m.waste()); err != nil {
 					return err
 				}
 			}
 			o, ok, as, err := m.step(k, e, spare)
 			if err != nil {
 				return err
+			}
+			if as == nil && o.to == nil {
+				m.over = append(m.over, spare)
 			}
 			spare = as
 			if ok {
@@ -164,7 +170,18 @@ func (m *machine) expand(k explore.Key, s *state, yield func(*event, *outcome) b
 			}
 		}
 	}
+	if spare != nil {
+		m.over = append(m.over, spare)
+	}
 	return nil
+}
+
+// waste is a coordinator of no use, or nil.
+func (m *machine) waste() (c Coordinator) {
+	if last := len(m.over) - 1; last >= 0 {
+		c, m.over = m.over[last], m.over[:last]
+	}
+	return c
 }
 
 // step lets an event happen to a copy of the state's coordinator. It is not ok where the state has no room for what comes of it. spare is a
@@ -173,7 +190,7 @@ func (m *machine) step(k explore.Key, e *event, c Coordinator) (o outcome, ok bo
 	s := m.from
 	m.e, m.minted, m.made = e, "", 0
 	m.faults, m.next, m.nearest = m.faults[:0], m.next[:0], mismatch{}
-	m.effects.reset()
+	m.effects.Reset()
 	c = m.happen(e, c)
 	late := m.sift(s.late)
 	if e.Kind.Request() && c.Open() {
@@ -199,16 +216,16 @@ func (m *machine) step(k explore.Key, e *event, c Coordinator) (o outcome, ok bo
 		}
 		return o, true, c, nil
 	}
-	to := &state{coordinator: c, tickets: s.tickets, late: late, log: s.log}
-	if !m.unify(to) {
+	to := &m.scratch
+	*to = state{coordinator: c, tickets: s.tickets, late: late, log: s.log, rows: to.rows[:0], models: to.models[:0]}
+	if !m.unify(to) || len(to.rows) > m.run.Members {
 		return o, false, nil, nil // no room, and no edge
 	}
-	if len(to.rows) > m.run.Members {
-		return o, false, nil, nil
-	}
-	m.keepLog(to)
 	if o.key = m.key(to); !m.all.known(o.key) || m.explaining {
-		o.to = to
+		m.keepLog(to)
+		kept := *to
+		kept.rows, kept.models = slices.Clone(to.rows), slices.Clone(to.models)
+		o.to = &kept
 	}
 	return o, true, nil, nil
 }
@@ -290,11 +307,12 @@ func (m *machine) sift(late []checker.Ticket) []checker.Ticket {
 // ask finds out what a request will be answered that waits for a write: that is judged now. Where the write fails it must not succeed.
 func (m *machine) ask(c Coordinator, late []checker.Ticket) ([]checker.Ticket, error) {
 	answers := func(failed bool) (*checker.Answer, error) {
-		is, err := m.bench.Copy(c)
+		is, err := m.bench.Copy(c, m.asked)
 		if err != nil {
 			return nil, err
 		}
-		m.held.reset()
+		m.asked = is
+		m.held.Reset()
 		for is.Open() {
 			is.EndWrite(failed)
 		}

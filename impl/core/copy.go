@@ -1,42 +1,48 @@
 package core
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
-// Copy returns a coordinator that is as this one is, goes on by itself, and asks its own settings: a shell that may have to go back makes
-// one before it goes on. What is open in this one is open in the copy, under the same tickets and ids.
+// CopyTo makes another coordinator what this one is, but for its settings: a shell that may have to go back makes a copy before it goes
+// on. What is open in this one is open in the other, under the same tickets and ids. What the other was is over, and its memory is used
+// again.
 //
-// It fails while a commit, a deletion, a fetch or a marker waits for the log: what is to follow of those is known to this one only.
-func (c *Coordinator) Copy(s Settings) (*Coordinator, error) {
-	n := &Coordinator{
-		settings: s.WithDefaults(), now: c.now,
-		groups: make(map[string]*group, len(c.groups)), timers: make(map[TimerID]armed, len(c.timers)),
-		writes: make(map[AppendID]*write, len(c.writes)), open: make(map[Ticket]struct{}, len(c.open)),
-		status: c.status, epoch: c.epoch, lostFor: slices.Clone(c.lostFor), cleaning: c.cleaning, timerSeq: c.timerSeq,
-		lastID: c.lastID, abandoned: c.abandoned, position: c.position, reason: c.reason,
-	}
-	for id, t := range c.timers {
-		n.timers[id] = t
-	}
-	for t := range c.open {
-		n.open[t] = struct{}{}
+// It fails, and leaves the other one of no use, while a commit, a deletion, a fetch or a marker waits for the log: what is to follow of
+// those is known to this one only.
+func (c *Coordinator) CopyTo(n *Coordinator) error {
+	n.now, n.effects, n.status, n.epoch, n.lostFor, n.cleaning = c.now, nil, c.status, c.epoch, slices.Clone(c.lostFor), c.cleaning
+	n.timerSeq, n.lastID, n.abandoned, n.position, n.faulty, n.reason = c.timerSeq, c.lastID, c.abandoned, c.position, c.faulty, c.reason
+	refill(n.timers, c.timers)
+	refill(n.open, c.open)
+	for name := range n.groups {
+		if c.groups[name] == nil {
+			delete(n.groups, name)
+		}
 	}
 	for name, g := range c.groups {
 		if g.deleting != 0 || len(g.commits) > 0 {
-			return nil, fmt.Errorf("group %q waits for the log with a commit or a deletion; copy the coordinator when that has ended", name)
+			return fmt.Errorf("group %q waits for the log with a commit or a deletion; copy the coordinator when that has ended", name)
 		}
-		n.groups[name] = g.copy()
+		to := n.groups[name]
+		if to == nil {
+			to = newGroup(name, g.since)
+			n.groups[name] = to
+		}
+		g.copyTo(to)
 	}
+	clear(n.writes)
 	for id, w := range c.writes {
 		to, err := n.copyWrite(w)
 		if err != nil {
-			return nil, fmt.Errorf("write %d: %w", id, err)
+			return fmt.Errorf("write %d: %w", id, err)
 		}
 		n.writes[id] = to
 	}
-	return n, nil
+	return nil
 }
 
 // copyWrite copies what follows of a write, for the copied groups.
@@ -57,7 +63,8 @@ func (c *Coordinator) copyWrite(w *write) (*write, error) {
 			of := *then
 			of.group = c.groupOf(then.group)
 			if of.member = of.group.members[then.member.id]; of.member == nil {
-				of.member = then.member.copy() // it is gone, and nothing will come of it
+				of.member = &member{} // it is gone, and nothing will come of it
+				then.member.copyTo(of.member)
 			}
 			to.then = append(to.then, &of)
 		default:
@@ -65,7 +72,7 @@ func (c *Coordinator) copyWrite(w *write) (*write, error) {
 		}
 	}
 	if len(w.late) > 0 {
-		return nil, fmt.Errorf("it is late; copy the coordinator when it has ended")
+		return nil, errors.New("it is late; copy the coordinator when it has ended")
 	}
 	return to, nil
 }
@@ -75,53 +82,62 @@ func (c *Coordinator) groupOf(g *group) *group {
 	if to := c.groups[g.id]; to != nil {
 		return to
 	}
-	return g.copy()
+	to := newGroup(g.id, g.since)
+	g.copyTo(to)
+	return to
 }
 
-// copy shares only what never changes in place: protocol lists, assignments and names.
-func (g *group) copy() *group {
-	n := *g
-	n.order = make([]*member, 0, len(g.order))
-	n.members = make(map[string]*member, len(g.members))
-	n.static = make(map[string]*member, len(g.static))
-	for _, m := range g.order {
-		of := m.copy()
-		n.order = append(n.order, of)
-		n.members[of.id] = of
-		if of.instance != nil && g.static[*of.instance] == m {
-			n.static[*of.instance] = of
+// copyTo shares only what never changes in place: protocol lists, assignments and names.
+func (g *group) copyTo(n *group) {
+	was := *n
+	*n = *g
+	n.order, n.members, n.static, n.support, n.pending = was.order[:0], was.members, was.static, was.support, was.pending
+	n.offsets, n.unstable, n.commits, n.postponed = was.offsets, was.unstable, was.commits, slices.Clone(g.postponed)
+	refill(n.support, g.support)
+	refill(n.pending, g.pending)
+	refill(n.offsets, g.offsets)
+	clear(n.commits)
+	clear(n.unstable)
+	for producer, offsets := range g.unstable {
+		n.unstable[producer] = maps.Clone(offsets)
+	}
+	clear(n.members)
+	clear(n.static)
+	for i, m := range g.order {
+		to := &member{}
+		if i < len(was.order) {
+			to = was.order[i]
+		}
+		m.copyTo(to)
+		n.order = append(n.order, to)
+		n.members[to.id] = to
+		if to.instance != nil && g.static[*to.instance] == m {
+			n.static[*to.instance] = to
 		}
 	}
-	n.support = copyMap(g.support)
-	n.pending = copyMap(g.pending)
-	n.offsets = copyMap(g.offsets)
-	n.unstable = make(map[int64]map[partition]offset, len(g.unstable))
-	for producer, offsets := range g.unstable {
-		n.unstable[producer] = copyMap(offsets)
-	}
-	n.commits = make(map[AppendID][]committed, len(g.commits))
-	n.postponed = slices.Clone(g.postponed)
-	return &n
 }
 
-// copyMap copies a map, which a group never lets be nil.
-func copyMap[K comparable, V any](m map[K]V) map[K]V {
-	n := make(map[K]V, len(m))
+// refill makes a map what another one is.
+func refill[K comparable, V any](n, m map[K]V) {
+	clear(n)
 	for k, v := range m {
 		n[k] = v
 	}
-	return n
 }
 
-func (m *member) copy() *member {
-	n := *m
-	if m.join != nil {
-		request := *m.join
-		n.join = &request
+func (m *member) copyTo(n *member) {
+	join, sync := n.join, n.sync
+	*n = *m
+	n.join, n.sync = m.join.copyTo(join), m.sync.copyTo(sync)
+}
+
+func (p *parked) copyTo(n *parked) *parked {
+	if p == nil {
+		return nil
 	}
-	if m.sync != nil {
-		request := *m.sync
-		n.sync = &request
+	if n == nil {
+		n = &parked{}
 	}
-	return &n
+	*n = *p
+	return n
 }

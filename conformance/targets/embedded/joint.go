@@ -24,33 +24,38 @@ func JointBench(h *joint.Hooks, s joint.Settings) joint.Bench {
 	return &jointBench{settings: settings.WithDefaults()}
 }
 
+// jointBench is one worker's. What comes out of the coordinators that it steps, one after the other, waits here.
 type jointBench struct {
 	settings core.Settings
 	view     core.View
+	out      joint.Effects
 }
 
 func (b *jointBench) New() joint.Coordinator {
-	return &jointCore{core: core.New(b.settings), now: sim.Epoch}
+	return &jointCore{bench: b, core: core.New(b.settings), now: sim.Epoch}
 }
 
-func (b *jointBench) Copy(of joint.Coordinator) (joint.Coordinator, error) {
+// Copy uses the memory of a coordinator of its own again.
+func (b *jointBench) Copy(of, over joint.Coordinator) (joint.Coordinator, error) {
 	from := of.(*jointCore)
-	c, err := from.core.Copy(b.settings)
-	if err != nil {
-		return nil, err
+	to, own := over.(*jointCore)
+	if !own || to.bench != b {
+		to = &jointCore{bench: b, core: core.New(b.settings)}
 	}
-	return &jointCore{core: c, now: from.now, armed: slices.Clone(from.armed), timers: slices.Clone(from.timers), held: slices.Clone(from.held)}, nil
+	to.now, to.writes = from.now, from.writes
+	to.armed, to.timers, to.held = append(to.armed[:0], from.armed...), append(to.timers[:0], from.timers...), append(to.held[:0], from.held...)
+	return to, from.core.CopyTo(to.core)
 }
 
 // jointCore is a coordinator with what a shell keeps for it: which timers are armed, and which writes are open.
 type jointCore struct {
+	bench  *jointBench
 	core   *core.Coordinator
 	now    time.Time
 	armed  []core.Arm
 	timers []joint.Timer // the same, as judges have it
 	held   []core.AppendID
 	writes joint.Writes
-	out    joint.Effects
 }
 
 func (c *jointCore) Writes(w joint.Writes) { c.writes = w }
@@ -117,9 +122,9 @@ func (c *jointCore) step(ev core.Event) {
 	for _, e := range c.core.Step(c.now, ev) {
 		switch e := e.(type) {
 		case core.Answer:
-			c.out.Answers = append(c.out.Answers, checker.Answer{Ticket: checker.Ticket(e.Ticket), Message: e.Message})
+			c.bench.out.Answers = append(c.bench.out.Answers, checker.Answer{Ticket: checker.Ticket(e.Ticket), Message: e.Message})
 		case core.Reject:
-			c.out.Dropped = append(c.out.Dropped, checker.Ticket(e.Ticket))
+			c.bench.out.Dropped = append(c.bench.out.Dropped, checker.Ticket(e.Ticket))
 		case core.Append:
 			c.record(e)
 			if c.writes == joint.Hold || len(c.held) > 0 {
@@ -130,7 +135,7 @@ func (c *jointCore) step(ev core.Event) {
 		case core.Arm:
 			c.cancel(e.Timer)
 			c.armed, c.timers = append(c.armed, e), append(c.timers, jointTimer(e.Timer))
-			c.out.Armed = append(c.out.Armed, joint.Armed{Timer: jointTimer(e.Timer), After: e.After})
+			c.bench.out.Armed = append(c.bench.out.Armed, joint.Armed{Timer: jointTimer(e.Timer), After: e.After})
 		case core.Cancel:
 			c.cancel(e.Timer)
 		}
@@ -160,11 +165,10 @@ func jointTimer(id core.TimerID) joint.Timer {
 func (c *jointCore) Timers() []joint.Timer { return c.timers }
 
 func (c *jointCore) Drain(e *joint.Effects) {
-	e.Answers = append(e.Answers, c.out.Answers...)
-	e.Dropped = append(e.Dropped, c.out.Dropped...)
-	e.Records = append(e.Records, c.out.Records...)
-	e.Armed = append(e.Armed, c.out.Armed...)
-	c.out.Answers, c.out.Dropped, c.out.Records, c.out.Armed = c.out.Answers[:0], c.out.Dropped[:0], c.out.Records[:0], c.out.Armed[:0]
+	out := &c.bench.out
+	e.Answers, e.Dropped = append(e.Answers, out.Answers...), append(e.Dropped, out.Dropped...)
+	e.Records, e.Armed = append(e.Records, out.Records...), append(e.Armed, out.Armed...)
+	out.Reset()
 }
 
 // record notes what a write says.
@@ -180,7 +184,7 @@ func (c *jointCore) record(w core.Append) {
 				of.Members = append(of.Members, joint.Member{ID: m.MemberID, Instance: orNone(m.InstanceID), Metadata: m.Subscription, Assignment: m.Assignment})
 			}
 		}
-		c.out.Records = append(c.out.Records, of)
+		c.bench.out.Records = append(c.bench.out.Records, of)
 	}
 }
 
