@@ -341,13 +341,20 @@ func (m *machine) ask(c Coordinator, late []checker.Ticket) ([]checker.Ticket, e
 
 var errBelated = errors.New("a request that waits for a write succeeds although the write fails")
 
-// keepLog remembers the last records of each kind.
+// keepLog remembers the last records of each kind, so that where a crash is tried the log says just what the state says. The record of a
+// group that has become Empty may be in the log although its write is said to have failed; of other writes that fail nothing is left in
+// memory either.
 func (m *machine) keepLog(to *state) {
-	if m.e.Write == classic.WriteFailed {
+	g := &to.models[0].state
+	if g.Phase == classic.Absent {
+		to.log = nil
 		return
 	}
 	for i := range m.effects.Records {
 		r := m.effects.Records[i]
+		if m.e.Write == classic.WriteFailed && (r.Kind != classic.GroupRecord || g.Phase != classic.Empty) {
+			continue
+		}
 		gone := r.Kind
 		switch r.Kind {
 		case classic.GroupTombstone:

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/joint"
 	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/checker/lockstep"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
@@ -22,7 +24,7 @@ import (
 const judgeVar = "MUSTER_BUG_JUDGE"
 
 // judges are the judges of impl; each tells what it found, or nothing.
-var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic}
+var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic, "joint": explores}
 
 // The budget is fixed: a judge that needs more to find a bug does not count as finding it.
 const (
@@ -45,6 +47,22 @@ func walk(*testing.T) string {
 			return fmt.Sprintf("%s after %d sequences, shrunk to %d lines", report.Violation.Error(), report.Sequences, len(report.Violation.Trace))
 		case report.Err != nil:
 			return report.Err.Error()
+		}
+	}
+	return ""
+}
+
+// explores looks at every joint state of the coordinator and the specification, for two members, until one contradicts it. What it finds is
+// as short as can be.
+func explores(t *testing.T) string {
+	for _, run := range joint.Runs()[:2] {
+		report := explore.Run(t.Context(), run.Name, run.Machines(embedded.JointBench), explore.Options{StopAtViolation: true})
+		if len(report.Violations) > 0 {
+			v := report.Violations[0]
+			return fmt.Sprintf("%s (rule %s) in %d steps, after %d states of %q", v.Property, v.Rule, len(v.Trace), report.States, run.Name)
+		}
+		if !report.Complete {
+			return report.String()
 		}
 	}
 	return ""
