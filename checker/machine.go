@@ -71,6 +71,14 @@ type Broker interface {
 	Loaded()
 }
 
+// Replayer is a Machine that can tell what its log says.
+type Replayer interface {
+	Machine
+
+	// Replay is a new coordinator that has read the log as it is now. Nothing of it is this one's.
+	Replay() (Machine, error)
+}
+
 // Effects is what a step put out.
 type Effects struct {
 	Answers []Answer

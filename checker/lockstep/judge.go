@@ -37,6 +37,9 @@ func (w *walk) request(e gen.Event) *Violation {
 		return v
 	}
 	effects := w.drain()
+	if v := w.watched(e, effects); v != nil {
+		return v
+	}
 	if w.blind {
 		w.forget(effects)
 		return nil
@@ -100,6 +103,9 @@ func (w *walk) fire(t checker.Timer, fails bool) *Violation {
 		return v
 	}
 	effects := w.drain()
+	if v := w.watched(gen.Event{FailWrites: fails}, effects); v != nil {
+		return v
+	}
 	if w.blind {
 		w.forget(effects)
 		return nil

@@ -19,7 +19,7 @@ import (
 // Violation says where a coordinator left the specification.
 type Violation struct {
 	// What differs: "answer", "no answer", "dropped", "records", "timers", "effects" (on a group that the step was not about, or twice),
-	// "panic", or "convergence" where clients that heal have not got together. It is the same for the same fault, so that shrinking can hold on to it.
+	// "panic", "convergence" where clients that heal have not got together, or the name of a monitor. It is the same for the same fault, so that shrinking can hold on to it.
 	What string
 
 	API      string // of the answer that differs
@@ -112,7 +112,8 @@ type walk struct {
 	serving  classic.Serving
 	epoch    int32 // the latest leader epoch that the machine has heard of
 	maxSize  int
-	blind    bool                             // nothing is judged but healing
+	blind    bool                             // nothing is judged but healing, and what monitors see
+	watcher  *watcher                         // where monitors look on
 	answered func(*gen.Client, kmsg.Response) // where clients heal: hears of every answer
 }
 

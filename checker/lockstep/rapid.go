@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/model/classic"
@@ -30,7 +31,10 @@ type Options struct {
 	// fallen silent the group must become Empty.
 	Heal bool
 
-	// Blind judges nothing but that, so that World need not fit the machine.
+	// Watch has the monitors look on at every step (package monitor).
+	Watch bool
+
+	// Blind judges nothing but these two, so that World need not fit the machine.
 	Blind bool
 }
 
@@ -82,8 +86,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 		rapid.Check(tb, func(t *rapid.T) {
 			draws := &drawn{t: t}
 			src := &recorder{src: draws}
-			w := newWalk(newMachine(), o.World, o.Setup, src)
-			w.blind = o.Blind
+			w := newWalk(newMachine(), o.World, o.Setup, src).judging(o)
 			differs := func(t *rapid.T, v *Violation) {
 				if v != nil {
 					small = &shrinker{newMachine: newMachine, options: o, best: src.made, found: v}
@@ -126,6 +129,14 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 		r.Err = fmt.Errorf("rapid: %s", strings.Join(tb.lines, "\n"))
 	}
 	return r
+}
+
+// judging is the walk with what is to be judged.
+func (w *walk) judging(o Options) *walk {
+	if w.blind = o.Blind; o.Watch {
+		w.watcher = &watcher{groups: map[string]*monitor.Watch{}, behind: map[string]bool{}}
+	}
+	return w
 }
 
 // settings sets flags of rapid and returns what restores them.

@@ -97,8 +97,16 @@ func (s *Sim) BeginLoad() {
 
 // EndLoad lets the coordinator read its log to the end, after BeginLoad. The error says what in the log cannot be read; the coordinator
 // does not serve then.
-func (s *Sim) EndLoad() error {
-	records, err := record.Replay(s.log.Records())
+func (s *Sim) EndLoad() error { return s.read(&s.log) }
+
+// Take lets a coordinator that has just been made read a log that another one has written, without having it for its own.
+func (s *Sim) Take(log *record.Log) error {
+	s.BeginLoad()
+	return s.read(log)
+}
+
+func (s *Sim) read(log *record.Log) error {
+	records, err := record.Replay(log.Records())
 	if err == nil {
 		s.Step(core.Replay{Records: records})
 	}

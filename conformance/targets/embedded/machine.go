@@ -11,19 +11,23 @@ import (
 
 // Machine is the reference coordinator driven step by step. It implements checker.Broker.
 type Machine struct {
+	options  Options
 	sim      *sim.Sim
 	fail     bool
 	reported []error
 }
 
-var _ checker.Broker = (*Machine)(nil)
+var (
+	_ checker.Broker   = (*Machine)(nil)
+	_ checker.Replayer = (*Machine)(nil)
+)
 
 // NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topics "t" and "u" exist.
 func NewMachine(seed uint64) *Machine { return NewMachineWith(Options{Seed: seed}) }
 
 // NewMachineWith returns one with settings of its own. It cleans up when it is told to; errors go to Reported too.
 func NewMachineWith(o Options) *Machine {
-	m := &Machine{}
+	m := &Machine{options: o}
 	tell := o.Report
 	o.CleanupInterval = 0
 	o.Report = func(err error) {
@@ -124,6 +128,14 @@ func (m *Machine) Loaded() {
 			m.reported = append(m.reported, err)
 		}
 	})
+}
+
+// Replay is a coordinator that has read what this one has written. It has no limit, which a group may have outgrown (max-size.load).
+func (m *Machine) Replay() (checker.Machine, error) {
+	o := m.options
+	o.MaxSize = 0
+	again := NewMachineWith(o)
+	return again, again.sim.Take(m.sim.Log())
 }
 
 func (m *Machine) Drain() checker.Effects {
