@@ -31,8 +31,8 @@ type Options struct {
 	// fallen silent the group must become Empty.
 	Heal bool
 
-	// Watch has the monitors look on at every step (package monitor).
-	Watch bool
+	// Watch are the monitors that look on at every step.
+	Watch []monitor.Monitor
 
 	// Blind judges nothing but these two, so that World need not fit the machine.
 	Blind bool
@@ -133,8 +133,11 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 
 // judging is the walk with what is to be judged.
 func (w *walk) judging(o Options) *walk {
-	if w.blind = o.Blind; o.Watch {
+	if w.blind = o.Blind; len(o.Watch) > 0 {
 		w.watcher = &watcher{groups: map[string]*monitor.Watch{}, behind: map[string]bool{}}
+		for _, m := range o.Watch {
+			w.watcher.names = append(w.watcher.names, m.Name)
+		}
 	}
 	return w
 }

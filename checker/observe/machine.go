@@ -35,7 +35,10 @@ type Machine struct {
 	cited   []classic.RuleID
 }
 
-var _ checker.Broker = (*Machine)(nil)
+var (
+	_ checker.Broker   = (*Machine)(nil)
+	_ checker.Replayer = (*Machine)(nil)
+)
 
 type timerKey struct {
 	group  string

@@ -17,6 +17,7 @@ import (
 	"github.com/muster-kafka/muster/checker/joint"
 	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/checker/lockstep"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 )
 
@@ -24,7 +25,7 @@ import (
 const judgeVar = "MUSTER_BUG_JUDGE"
 
 // judges are the judges of impl; each tells what it found, or nothing.
-var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic, "joint": explores}
+var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic, "joint": explores, "monitors": watch}
 
 // The budget is fixed: a judge that needs more to find a bug does not count as finding it.
 const (
@@ -37,10 +38,18 @@ const (
 const seed = 1
 
 // walk walks dynamic members alone, then everything.
-func walk(*testing.T) string {
+func walk(*testing.T) string { return walks(func(*lockstep.Options) {}) }
+
+// watch has nothing but the monitors look on, on the same walks.
+func watch(*testing.T) string {
+	return walks(func(o *lockstep.Options) { o.Watch, o.Blind = monitor.All(), true })
+}
+
+func walks(judge func(*lockstep.Options)) string {
 	for kind := range uint64(2) {
 		machine, options := embedded.Walk(kind)
 		options.Seed, options.Checks, options.Steps = seed, sequences, events
+		judge(&options)
 		report := lockstep.Rapid(func() checker.Machine { return embedded.NewMachineWith(machine) }, options)
 		switch {
 		case report.Violation != nil:
