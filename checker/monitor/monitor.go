@@ -92,6 +92,7 @@ type Watch struct {
 	owner    map[string]string           // of instance ids
 	ids      map[string]bool             // that have been told
 	pending  map[string]bool
+	fresh    map[string]bool // of pending: handed out in this step
 	dead     map[string]bool
 	acked    map[partition]int64
 
@@ -130,7 +131,7 @@ func (w *Watch) breaks(m Monitor, format string, args ...any) {
 
 // Step takes a step in, and returns which monitors it breaks.
 func (w *Watch) Step(s *Step) []Broken {
-	w.found = nil
+	w.found, w.fresh = nil, map[string]bool{}
 	if s.Restarted {
 		w.forget()
 		w.dead, w.pending = map[string]bool{}, map[string]bool{}
@@ -240,7 +241,7 @@ func (w *Watch) acts(id string, generation int32, instance string) {
 
 func (w *Watch) joined(m *kmsg.JoinGroupResponse) {
 	if m.ErrorCode == classic.CodeMemberIDRequired {
-		w.pending[m.MemberID] = true
+		w.pending[m.MemberID], w.fresh[m.MemberID] = true, true
 		return
 	}
 	if m.ErrorCode != 0 {
@@ -392,6 +393,14 @@ func (w *Watch) timers(l *Look) {
 			m = OwnerTimer
 		}
 		w.breaks(m, "the join timer is set: %v, the sync timer is set: %v, in a group that is %s", join, sync, d.State)
+	}
+	for id := range w.fresh {
+		if !sessions[id] && d.State != dead { // unless the group's creation could not be written
+			w.breaks(OwnerTimer, "%q has been handed out, and no timer will take it back", id)
+		}
+	}
+	if d.State == completing && !sync && l.Syncs < len(d.Members) {
+		w.breaks(OwnerTimer, "the sync timer is not set, and of %d members %d have sent their SyncGroup", len(d.Members), l.Syncs)
 	}
 	without := 0
 	for i := range d.Members {
