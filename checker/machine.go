@@ -71,6 +71,14 @@ type Broker interface {
 	Loaded()
 }
 
+// Jumper is a Machine whose clock may jump.
+type Jumper interface {
+	Machine
+
+	// Jump moves the clock by d, also past deadlines. Fire fires what is due then, late.
+	Jump(d time.Duration)
+}
+
 // Replayer is a Machine that can tell what its log says.
 type Replayer interface {
 	Machine

@@ -71,6 +71,8 @@ type patient struct {
 // heal ends the run.
 func (w *walk) heal() *Violation {
 	h := &healer{w: w, began: w.machine.Now(), given: map[string]assignment{}, restarted: map[string]time.Time{}}
+	w.network = false
+	w.deliver()
 	w.answered = h.answered
 	w.gen.Heal()
 	for {

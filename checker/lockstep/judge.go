@@ -180,7 +180,8 @@ func (w *walk) drain() checker.Effects {
 		if !ok {
 			continue
 		}
-		if !s.abandoned {
+		w.gen.Arrived(s.event, a.Message)
+		if !s.abandoned && !w.astray(s.event, a.Message) {
 			w.gen.Answered(s.event, a.Message)
 			if w.answered != nil {
 				w.answered(s.event.Client, a.Message)

@@ -18,7 +18,13 @@ import (
 // The trace is scenario text: a block for each event, with what came of it.
 
 // open begins the block of an event.
-func (w *walk) open(command string) { w.trace = append(w.trace, command+"\n----\n") }
+func (w *walk) open(command string) {
+	for _, note := range w.notes {
+		command = "# " + note + "\n" + command
+	}
+	w.notes = nil
+	w.trace = append(w.trace, command+"\n----\n")
+}
 
 // say adds an answer to the block.
 func (w *walk) say(ticket checker.Ticket, resp kmsg.Response) {

@@ -33,19 +33,20 @@ const (
 	healings, faults  = 60, 30           // converge
 	runs, calls       = 4, 400           // linearize
 	limit             = 60 * time.Second // of one judge on one bug
+	mostEvents        = 12               // that lockstep shrinks a bug to
 )
 
 const seed = 1
 
 // walk walks dynamic members alone, then everything.
-func walk(*testing.T) string { return walks(func(*lockstep.Options) {}) }
+func walk(t *testing.T) string { return walks(t, func(*lockstep.Options) {}) }
 
 // watch has nothing but the monitors look on, on the same walks.
-func watch(*testing.T) string {
-	return walks(func(o *lockstep.Options) { o.Watch, o.Blind = monitor.All(), true })
+func watch(t *testing.T) string {
+	return walks(t, func(o *lockstep.Options) { o.Watch, o.Blind = monitor.All(), true })
 }
 
-func walks(judge func(*lockstep.Options)) string {
+func walks(t *testing.T, judge func(*lockstep.Options)) string {
 	for kind := range uint64(2) {
 		machine, options := embedded.Walk(kind)
 		options.Seed, options.Checks, options.Steps = seed, sequences, events
@@ -53,7 +54,11 @@ func walks(judge func(*lockstep.Options)) string {
 		report := lockstep.Rapid(func() checker.Machine { return embedded.NewMachineWith(machine) }, options)
 		switch {
 		case report.Violation != nil:
-			return fmt.Sprintf("%s after %d sequences, shrunk to %d lines", report.Violation.Error(), report.Sequences, len(report.Violation.Trace))
+			shrunk := len(report.Violation.Trace) - 1
+			if !options.Blind && shrunk > mostEvents {
+				t.Errorf("shrunk to %d events, which is more than %d", shrunk, mostEvents)
+			}
+			return fmt.Sprintf("shrunk to %d events: %s after %d sequences", shrunk, report.Violation.Error(), report.Sequences)
 		case report.Err != nil:
 			return report.Err.Error()
 		}

@@ -20,6 +20,7 @@ type Machine struct {
 var (
 	_ checker.Broker   = (*Machine)(nil)
 	_ checker.Replayer = (*Machine)(nil)
+	_ checker.Jumper   = (*Machine)(nil)
 )
 
 // NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topics "t" and "u" exist.
@@ -89,6 +90,9 @@ func (m *Machine) Fire(t checker.Timer) {
 }
 
 func (m *Machine) Advance(d time.Duration) { m.sim.Advance(d) }
+
+// Jump moves the clock, also past deadlines.
+func (m *Machine) Jump(d time.Duration) { m.sim.Jump(d) }
 
 func (m *Machine) FailWrites(fail bool) { m.fail = fail }
 
