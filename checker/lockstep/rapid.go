@@ -3,6 +3,7 @@ package lockstep
 import (
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"runtime"
 	"strconv"
 	"strings"
@@ -52,6 +53,9 @@ type Report struct {
 	// Capacity counts the sequences that ended early because the model had no room for them.
 	Capacity int
 
+	// Digest is a hash of all that was asked and answered: runs that are the same have the same.
+	Digest uint64
+
 	// Err says what went wrong with the tester itself: then there is no verdict.
 	Err error
 }
@@ -80,6 +84,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 	defer restore()
 
 	r.Rules = map[classic.RuleID]int64{}
+	digest := fnv.New64a()
 	var small *shrinker
 	tb := &quietTB{}
 	tb.run(func() {
@@ -99,6 +104,9 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 					return // a replay, or an attempt to shrink
 				}
 				r.Sequences++
+				for _, block := range w.trace {
+					_, _ = digest.Write([]byte(block))
+				}
 				r.Steps += w.stats.Steps
 				r.Branches = max(r.Branches, w.stats.Branches)
 				for id, n := range w.stats.Rules {
@@ -121,6 +129,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 			}
 		})
 	})
+	r.Digest = digest.Sum64()
 	if small != nil {
 		small.shrink()
 		r.Violation = small.found
