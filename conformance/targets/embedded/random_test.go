@@ -5,11 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/lockstep"
 	"github.com/muster-kafka/muster/checker/monitor"
+	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 )
 
@@ -72,5 +74,45 @@ func TestLargeGroups(t *testing.T) {
 			t.Errorf("%d: %s", seed, r.Violation.String())
 		}
 		t.Logf("%d sequences, %d steps, together in %v, Empty in %v", r.Sequences, r.Steps, r.Healed, r.Emptied)
+	}
+}
+
+// A failure that has been shrunk is a scenario that stands on its own: played on a coordinator that is right, it gives what the one that was
+// not should have answered.
+func TestShrunkFailuresReplay(t *testing.T) {
+	settings, o := embedded.Walk(0)
+	o.Checks = 200
+	r := lockstep.Rapid(func() checker.Machine {
+		d := &double{Broker: embedded.NewMachineWith(settings)}
+		heartbeatPasses(22)(d)
+		return d
+	}, o)
+	if r.Violation == nil {
+		t.Fatal("not caught", r.Err)
+	}
+	text := r.Violation.Scenario()
+	s, err := conformance.Parse("found.txt", []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	tg, err := embedded.New(embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	played, err := conformance.NewPlayer(tg).Play(t.Context(), s, conformance.Play{})
+	if err != nil || played.Stopped != "" {
+		t.Fatalf("%v %s\n%s", err, played.Stopped, text)
+	}
+	recorded := s.Recorded(played.Texts, "", nil)
+	if !strings.HasSuffix(strings.TrimSpace(string(recorded)), "ILLEGAL_GENERATION") {
+		t.Errorf("played again:\n%s", recorded)
+	}
+	if s, err = conformance.Parse("found.txt", recorded); err != nil {
+		t.Fatalf("%v\n%s", err, recorded)
+	}
+	report, err := conformance.Suite{Scenarios: []*conformance.Scenario{s}, Exact: true}.Run(t.Context(), tg, nil)
+	if err != nil || report.Count(conformance.Pass) != 1 {
+		t.Errorf("%v %v\n%s", err, report.Failures(), recorded)
 	}
 }
