@@ -241,12 +241,12 @@ func (m *machine) records(n *candidate, x *explanation, t *classic.Transition) b
 		same = t.Records[i].Kind == m.effects.Records[i].Kind
 	}
 	if !same {
-		return m.differs(3, "records", "", t, func() (string, string) { return fmt.Sprint(t.Records), fmt.Sprint(m.effects.Records) })
+		return m.differs(3, "records", "", t, func() (string, string) { return recordNames(t.Records), fmt.Sprint(m.effects.Records) })
 	}
 	for i := range m.effects.Records {
 		r := &m.effects.Records[i]
 		if r.Kind == classic.GroupRecord && m.e.Write != classic.WriteFailed && !m.says(r, n, x, t) {
-			return m.differs(3, "a record's content", "", t, func() (string, string) { return m.group(n), fmt.Sprintf("%+v", *r) })
+			return m.differs(3, "a record's content", "", t, func() (string, string) { return m.group(n), r.String() })
 		}
 	}
 	return true

@@ -61,6 +61,10 @@ type outcome struct {
 	to     *state   // nil where the state has been reached before, or something is wrong
 	wrong  mismatch // with no explanation left
 	broken bool
+
+	// Where it is put into words:
+	armed  []Armed
+	minted string
 }
 
 func newMachine(r Run, newBench func(*Hooks, Settings) Bench, all *space) *machine {
@@ -156,6 +160,9 @@ func (m *machine) expand(k explore.Key, s *state, yield func(*event, *outcome) b
 				m.over = append(m.over, spare)
 			}
 			spare = as
+			if m.explaining {
+				o.armed, o.minted = slices.Clone(m.effects.Armed), m.minted
+			}
 			if ok {
 				m.outcomes = append(m.outcomes, o)
 			}

@@ -21,6 +21,7 @@ func (m *machine) Narrate(edges []int, finding explore.Finding) []explore.Step {
 	s := &state{coordinator: m.bench.New(), models: make([]explanation, 1)}
 	k := m.key(s)
 	var steps []explore.Step
+	tell := m.teller()
 	for _, edge := range edges {
 		at, next := 0, (*state)(nil)
 		step := explore.Step{}
@@ -29,8 +30,16 @@ func (m *machine) Narrate(edges []int, finding explore.Finding) []explore.Step {
 				return true
 			}
 			step.Event = m.say(s, e)
+			if o.to != nil {
+				tell.step(s, e, o, o.to.coordinator)
+			} else {
+				tell.step(s, e, o, s.coordinator)
+			}
 			if o.broken {
 				step.State = "expected: " + o.wrong.expected + "; got: " + o.wrong.got
+				if m.run.Scenario != nil {
+					m.run.Scenario(tell.text(finding, o.wrong))
+				}
 				return false
 			}
 			if next = o.to; next == nil || o.key == k {
@@ -227,4 +236,26 @@ func codeName(c int16) string {
 		return e.Message
 	}
 	return strconv.Itoa(int(c))
+}
+
+var kinds = [...]string{"group", "group tombstone", "offsets", "offset tombstones", "transactional offsets", "offset tombstones"}
+
+func recordNames(list []classic.Record) string {
+	names := make([]string, len(list))
+	for i, r := range list {
+		names[i] = kinds[r.Kind]
+	}
+	return fmt.Sprint(names)
+}
+
+// String is the record in words.
+func (r Record) String() string {
+	if r.Kind != classic.GroupRecord {
+		return kinds[r.Kind]
+	}
+	s := fmt.Sprintf("%s, generation %d of type %q, protocol %q, leader %q", kinds[r.Kind], r.Generation, r.Type, r.Protocol, r.Leader)
+	for _, o := range r.Members {
+		s += fmt.Sprintf(", %s@%s:%s->%q", o.ID, o.Instance, o.Metadata, o.Assignment)
+	}
+	return s
 }

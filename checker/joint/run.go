@@ -26,6 +26,9 @@ type Run struct {
 	Failover      bool // the coordinator gives the group up, crashes, and loads what has been written
 	Commits       bool // offsets are committed; not together with WriteInFlight
 
+	// Scenario, if set, is told each violation's trace as a scenario file that stands on its own, or why it can be none.
+	Scenario func(text string)
+
 	// Broken are rules that the specification violates, so that a test can see the coordinator contradict it.
 	Broken []classic.RuleID
 }

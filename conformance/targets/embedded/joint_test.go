@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/explore"
 	"github.com/muster-kafka/muster/checker/joint"
+	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
@@ -133,4 +135,53 @@ func cpu(tb testing.TB) time.Duration {
 		tb.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// A trace that a broker and its clients can bring about is a scenario that stands on its own, with concrete times; the others say why not.
+func TestJointScenarios(t *testing.T) {
+	played := map[string]int{}
+	for _, rule := range []classic.RuleID{
+		classic.HeartbeatIllegalGeneration, classic.SyncFollowerParks, classic.JoinStableChanged, classic.JoinPendingExpires, classic.SyncTimerExpels,
+		classic.SessionExpires, classic.JoinCompleteTimeout, classic.StaticFenced, classic.StaticReplacedVote, classic.LeaveMember, classic.SyncAborted,
+		classic.LoadSessions, classic.LoadState, classic.SyncWriteFails, classic.NotCoordinator, classic.JoinParkedRemoved,
+	} {
+		r := small
+		r.Lists, r.Broken = []string{"ab", "b"}, []classic.RuleID{rule}
+		var texts []string
+		r.Scenario = func(text string) { texts = append(texts, text) }
+		report := explore.Run(t.Context(), r.Name, r.Machines(embedded.JointBench), explore.Options{StopAtViolation: true})
+		if len(texts) != len(report.Violations) || len(texts) == 0 {
+			t.Errorf("%s: %d violations, %d scenarios", rule, len(report.Violations), len(texts))
+		}
+		for _, text := range texts {
+			if why, not := strings.CutPrefix(text, "no scenario: "); not {
+				played[why]++
+				continue
+			}
+			s, err := conformance.Parse("found.txt", []byte(text))
+			if err != nil {
+				t.Errorf("%s: %v\n%s", rule, err, text)
+				continue
+			}
+			profile, err := embedded.Profile(s.File.Profile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tg, err := embedded.New(profile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := conformance.NewPlayer(tg).Play(t.Context(), s, conformance.Play{})
+			if err != nil || p.Stopped != "" {
+				t.Errorf("%s: %v %s\n%s", rule, err, p.Stopped, text)
+			}
+			played["played"]++
+			t.Logf("%s:\n%s", rule, s.Recorded(p.Texts, "", nil))
+			tg.Close()
+		}
+	}
+	t.Log(played)
+	if played["played"] < 10 {
+		t.Errorf("only %d scenarios: %v", played["played"], played)
+	}
 }
