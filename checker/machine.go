@@ -79,6 +79,18 @@ type Jumper interface {
 	Jump(d time.Duration)
 }
 
+// Tearer is a Broker that may crash in the middle of a write.
+type Tearer interface {
+	Broker
+
+	// Tear makes the coordinator crash while what the next Request writes is on its way, and load what is in the log: with that, where it is
+	// kept, or without. Whoever waits is dropped with all that the Request would have answered. One that writes nothing crashes nothing.
+	Tear(kept bool)
+
+	// Torn says whether the last Request has ended so.
+	Torn() bool
+}
+
 // Replayer is a Machine that can tell what its log says.
 type Replayer interface {
 	Machine

@@ -32,7 +32,7 @@ func (w *walk) watched(e gen.Event, effects checker.Effects) *Violation {
 	looks := w.looks(w.machine, effects)
 	var again checker.Machine // from the log
 	for _, group := range slices.Sorted(maps.Keys(looks)) {
-		s := &monitor.Step{Sent: e.Request, Look: looks[group], Restarted: restarted, Loosens: loosens(e)}
+		s := &monitor.Step{Sent: e.Request, Look: looks[group], Restarted: restarted, Torn: e.Torn, Loosens: loosens(e)}
 		for _, a := range effects.Answers {
 			if from := w.sent[a.Ticket]; from.group == group && from.event.Request != nil {
 				s.Answers = append(s.Answers, monitor.Answer{Request: from.event.Request, Version: from.event.Version, Response: a.Message})

@@ -65,6 +65,9 @@ type Step struct {
 	// Restarted says that the coordinator has given its groups up meanwhile, whether or not it serves them again.
 	Restarted bool
 
+	// Torn says that the coordinator crashed while it wrote what was sent: it may be in the log.
+	Torn bool
+
 	// Replayed is what the log gives, read again now; nil where nobody has looked, or where a write has failed before.
 	Replayed *Look
 
@@ -88,6 +91,7 @@ type Watch struct {
 	newest   int32 // generation that has been told
 	leaders  map[int32]string
 	made     map[int32]map[string]string // by generation and member: what its leader has made
+	torn     map[int32]map[string]bool   // by generation: what may have been made besides, "member=bytes"
 	instance map[string]string           // of member ids
 	owner    map[string]string           // of instance ids
 	ids      map[string]bool             // that have been told
@@ -106,7 +110,7 @@ type partition struct {
 
 // New watches a group that does not exist yet.
 func New() *Watch {
-	w := &Watch{instance: map[string]string{}, dead: map[string]bool{}, acked: map[partition]int64{}, state: dead, pending: map[string]bool{}}
+	w := &Watch{instance: map[string]string{}, dead: map[string]bool{}, acked: map[partition]int64{}, state: dead, pending: map[string]bool{}, torn: map[int32]map[string]bool{}}
 	w.forget()
 	return w
 }
@@ -181,6 +185,14 @@ func (w *Watch) proposes(s *Step) {
 	if w.made == nil {
 		w.made = map[int32]map[string]string{}
 	}
+	if r, ok := s.Sent.(*kmsg.SyncGroupRequest); ok && s.Torn {
+		if w.torn[r.Generation] == nil {
+			w.torn[r.Generation] = map[string]bool{}
+		}
+		for _, a := range r.GroupAssignment {
+			w.torn[r.Generation][w.who(a.MemberID)+"="+string(a.MemberAssignment)] = true
+		}
+	}
 	for i := range s.Answers {
 		m, ok := s.Answers[i].Response.(*kmsg.SyncGroupResponse)
 		r, _ := s.Answers[i].Request.(*kmsg.SyncGroupRequest)
@@ -202,7 +214,7 @@ func (w *Watch) answered(a *Answer, served bool) {
 	case *kmsg.SyncGroupResponse:
 		if r, ok := a.Request.(*kmsg.SyncGroupRequest); ok && m.ErrorCode == 0 {
 			w.acts(r.MemberID, r.Generation, from(3, a.Version, r.InstanceID))
-			if has, want := string(m.MemberAssignment), w.made[r.Generation][w.who(r.MemberID)]; has != want {
+			if has, want := string(m.MemberAssignment), w.made[r.Generation][w.who(r.MemberID)]; has != want && !w.torn[r.Generation][w.who(r.MemberID)+"="+has] {
 				w.breaks(LeaderBytes, "the leader of generation %d made %q for %s, which got %q", r.Generation, want, r.MemberID, has)
 			}
 		}

@@ -22,6 +22,9 @@ type Event struct {
 	// FailWrites makes the writes of the event fail.
 	FailWrites bool
 
+	// Torn crashes the coordinator while it writes what the request asks for; Kept says whether that is in the log.
+	Torn, Kept bool
+
 	// Fire lets time pass until the next timer is due, and fires all that are due then; otherwise By passes, short of that.
 	Fire bool
 	By   time.Duration

@@ -44,6 +44,9 @@ type Setup struct {
 	// Jumps lets the clock jump past deadlines, so that timers fire late and race with requests; this needs a checker.Jumper.
 	Jumps bool
 
+	// Torn lets the coordinator crash while it writes; this needs a checker.Tearer.
+	Torn bool
+
 	// What can be done to its broker; this needs a checker.Broker.
 	Retention    bool // offsets expire: cleanups, and OffsetCommit with a retention time of its own
 	TopicsDelete bool
@@ -239,6 +242,11 @@ func (g *Generator) Next(until time.Duration) Event {
 		if e.Client != nil {
 			e.Client.Sent(e.Request)
 		}
+	}
+	if g.setup.Torn && e.Request != nil && g.src.Intn(40, "torn") == 39 {
+		e.Torn, e.Kept = true, g.src.Intn(2, "kept") == 1
+		e.Line = "# the coordinator crashes while it writes what this asks for, which is " + map[bool]string{false: "not ", true: ""}[e.Kept] + "in the log\n" + e.Line
+		return e
 	}
 	if g.setup.FailWrites && g.src.Intn(30, "write fails") == 29 {
 		e.FailWrites = true

@@ -120,6 +120,25 @@ func (s *Sim) Failover() error {
 	return s.EndLoad()
 }
 
+// Tear hands an event in and ends the coordinator at once where that writes something, and starts it again on its log: with what was written, if
+// that is kept, or without. What comes out of that nobody gets any more. It is false where nothing is written: then it is a Step.
+func (s *Sim) Tear(ev core.Event, kept bool) (bool, error) {
+	s.land()
+	held := s.hold
+	s.hold = true
+	s.step(ev)
+	if s.hold = held; len(s.held) == 0 {
+		s.settle()
+		return false, nil
+	}
+	for _, w := range s.held {
+		if kept {
+			s.log.Write(w)
+		}
+	}
+	return true, s.Failover()
+}
+
 // HoldWrites leaves writes open until EndWrite, for as long as it is on.
 func (s *Sim) HoldWrites(on bool) { s.hold = on }
 
