@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -53,6 +54,11 @@ type machine struct {
 	explaining    bool // mismatches are put into words
 	outcomes      []outcome
 	shuffle       shuffler
+
+	// Of walks:
+	random *rand.Rand
+	taken  []event
+	told   string
 }
 
 // outcome is where an event may lead.
@@ -79,6 +85,9 @@ func newMachine(r Run, newBench func(*Hooks, Settings) Bench, all *space) *machi
 
 // choose takes the next choice of the script.
 func (m *machine) choose(n int) int {
+	if m.random != nil {
+		return m.random.IntN(n)
+	}
 	if m.made == len(m.script) {
 		m.script, m.arity = append(m.script, 0), append(m.arity, n)
 	}
@@ -345,6 +354,8 @@ func (m *machine) ask(c Coordinator, late []checker.Ticket) ([]checker.Ticket, e
 	m.effects.Answers = append(m.effects.Answers, *a)
 	return append(slices.Clone(late), m.req.ticket), nil
 }
+
+var errTooMany = errors.New("more member ids than there is room for")
 
 var errBelated = errors.New("a request that waits for a write succeeds although the write fails")
 

@@ -185,3 +185,49 @@ func TestJointScenarios(t *testing.T) {
 		t.Errorf("only %d scenarios: %v", played["played"], played)
 	}
 }
+
+// big is a run that nobody waits for to the end: it is walked.
+var big = joint.Run{
+	Name: "4 members", Members: 4, Lists: []string{"ab", "b", "ba"}, Static: true, Delay: true, AnySubset: true, WriteFailures: true, WriteInFlight: true,
+	Failover: true,
+}
+
+// Random ways through larger groups are explained too.
+func TestJointWalks(t *testing.T) {
+	w := big.Walk(embedded.JointBench, joint.Walks{Seed: 1, Sequences: 2000, Steps: 60})
+	if w.Err != nil {
+		t.Fatal(w.Err)
+	}
+	if w.Violation != nil {
+		t.Fatalf("%s\n%s", w.Violation, w.Scenario)
+	}
+	t.Logf("%d sequences, %d with a Stable group, %d steps, at most %d explanations", w.Sequences, w.Stable, w.Steps, w.Explanations)
+	if w.Stable < w.Sequences/2 {
+		t.Errorf("only %d of %d sequences have had a Stable group", w.Stable, w.Sequences)
+	}
+}
+
+// A walk comes by a rule that the specification breaks, and is made short; twice alike.
+func TestJointWalksAreShortened(t *testing.T) {
+	for _, rule := range []classic.RuleID{classic.SyncAborted, classic.JoinStableChanged, classic.StaticReplacedVote, classic.LoadSessions} {
+		r := big
+		r.Broken = []classic.RuleID{rule}
+		var first string
+		for range 2 {
+			w := r.Walk(embedded.JointBench, joint.Walks{Seed: 3, Sequences: 2000, Steps: 60})
+			if w.Err != nil || w.Violation == nil {
+				t.Fatalf("%s: not noticed in %d steps: %v", rule, w.Steps, w.Err)
+			}
+			if n := len(w.Violation.Trace); n > 12 {
+				t.Errorf("%s: shortened to %d events only", rule, n)
+			}
+			text := w.Violation.String() + w.Scenario
+			if first == "" {
+				first = text
+				t.Logf("%s: in %d steps, shortened to %d: %s", rule, w.Steps, len(w.Violation.Trace), w.Violation.Property)
+			} else if text != first {
+				t.Errorf("%s: the same seed gives\n%s\nand\n%s", rule, first, text)
+			}
+		}
+	}
+}

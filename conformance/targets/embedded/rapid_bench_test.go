@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/joint"
 	"github.com/muster-kafka/muster/checker/lockstep"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 )
@@ -28,4 +29,21 @@ func BenchmarkRapid(b *testing.B) {
 			b.ReportMetric(float64(steps)/took, "steps/cpu-s")
 		})
 	}
+}
+
+// BenchmarkJointWalk is the same of joint walks, on four members with everything about members.
+func BenchmarkJointWalk(b *testing.B) {
+	sequences, steps, stable := 0, 0, 0
+	before := cpu(b)
+	for i := range b.N {
+		w := big.Walk(embedded.JointBench, joint.Walks{Seed: uint64(i + 1), Sequences: 2000, Steps: 60})
+		if w.Err != nil || w.Violation != nil {
+			b.Fatal(w.Err, w.Violation)
+		}
+		sequences, steps, stable = sequences+w.Sequences, steps+w.Steps, stable+w.Stable
+	}
+	took := (cpu(b) - before).Seconds()
+	b.ReportMetric(float64(sequences)/took, "sequences/cpu-s")
+	b.ReportMetric(float64(steps)/took, "steps/cpu-s")
+	b.ReportMetric(float64(stable)/took, "stable-sequences/cpu-s")
 }
