@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -225,7 +226,7 @@ func errorOf(a kmsg.Response) (int16, bool) {
 
 // show is a prediction in words.
 func (m *machine) show(n *candidate, t *classic.Transition, r *classic.Reply) string {
-	s := codeName(r.Error)
+	s := checker.ErrorName(r.Error)
 	if r.Echo == classic.EchoSlot {
 		s += " member=" + n.names[r.Member].id
 	}

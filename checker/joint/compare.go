@@ -74,9 +74,7 @@ var loading = classic.State{Serving: classic.Loading}
 func (m *machine) follow(x *explanation, t *classic.Transition) (n candidate) {
 	n.explanation = *x
 	n.state = t.Next
-	for i := range m.from.rows {
-		n.names[i] = m.from.rows[i]
-	}
+	copy(n.names[:], m.from.rows)
 	if t.Minted >= 0 && t.Minted < room {
 		n.names[t.Minted], n.parked[t.Minted] = ident{id: m.minted}, waiting{}
 		if t.Next.Slots[t.Minted].Static {

@@ -96,7 +96,6 @@ type shuffler struct {
 	order []int
 
 	chosen []int
-	best   explore.Key
 	words  []hash
 }
 

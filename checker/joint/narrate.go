@@ -1,15 +1,13 @@
 package joint
 
 import (
-	"errors"
 	"fmt"
 	"sort"
-	"strconv"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/explore"
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -168,8 +166,14 @@ func (m *machine) group(n *candidate) string {
 			on   bool
 			name string
 		}{
-			{slot.Kind == classic.Pending, "pending"}, {slot.Leader, "leads"}, {slot.Joining, "joining"}, {slot.Syncing, "syncing"},
-			{slot.New, "new"}, {!slot.Timed, "no timer"}, {slot.OwesSync, "owes a sync"}, {slot.Given != 0, "assigned"},
+			{slot.Kind == classic.Pending, "pending"},
+			{slot.Leader, "leads"},
+			{slot.Joining, "joining"},
+			{slot.Syncing, "syncing"},
+			{slot.New, "new"},
+			{!slot.Timed, "no timer"},
+			{slot.OwesSync, "owes a sync"},
+			{slot.Given != 0, "assigned"},
 		} {
 			if f.on {
 				text += " " + f.name
@@ -201,41 +205,30 @@ func (n *candidate) armed() string {
 func (m *machine) showAnswer(a kmsg.Response) string {
 	switch a := a.(type) {
 	case *kmsg.JoinGroupResponse:
-		return fmt.Sprintf("%s member=%s generation=%d leader=%s members=%d skip=%v", codeName(a.ErrorCode), a.MemberID, a.Generation, a.LeaderID, len(a.Members), a.SkipAssignment)
+		return fmt.Sprintf("%s member=%s generation=%d leader=%s members=%d skip=%v", checker.ErrorName(a.ErrorCode), a.MemberID, a.Generation, a.LeaderID, len(a.Members), a.SkipAssignment)
 	case *kmsg.SyncGroupResponse:
-		return fmt.Sprintf("%s %q", codeName(a.ErrorCode), a.MemberAssignment)
+		return fmt.Sprintf("%s %q", checker.ErrorName(a.ErrorCode), a.MemberAssignment)
 	case *kmsg.HeartbeatResponse:
-		return codeName(a.ErrorCode)
+		return checker.ErrorName(a.ErrorCode)
 	case *kmsg.LeaveGroupResponse:
-		s := codeName(a.ErrorCode)
+		s := checker.ErrorName(a.ErrorCode)
 		for _, e := range a.Members {
-			s += " " + codeName(e.ErrorCode)
+			s += " " + checker.ErrorName(e.ErrorCode)
 		}
 		return s
 	case *kmsg.OffsetCommitResponse:
-		return codeName(a.Topics[0].Partitions[0].ErrorCode)
+		return checker.ErrorName(a.Topics[0].Partitions[0].ErrorCode)
 	case *kmsg.DeleteGroupsResponse:
-		return codeName(a.Groups[0].ErrorCode)
+		return checker.ErrorName(a.Groups[0].ErrorCode)
 	case *kmsg.DescribeGroupsResponse:
 		g := a.Groups[0]
 		var members []string
 		for _, o := range g.Members {
 			members = append(members, fmt.Sprintf("%s:%s->%q", o.MemberID, o.ProtocolMetadata, o.MemberAssignment))
 		}
-		return fmt.Sprintf("%s %s %s [%s]", codeName(g.ErrorCode), g.State, g.Protocol, strings.Join(members, " "))
+		return fmt.Sprintf("%s %s %s [%s]", checker.ErrorName(g.ErrorCode), g.State, g.Protocol, strings.Join(members, " "))
 	}
 	return fmt.Sprintf("%+v", a)
-}
-
-func codeName(c int16) string {
-	var e *kerr.Error
-	switch err := kerr.ErrorForCode(c); {
-	case err == nil:
-		return "NONE"
-	case errors.As(err, &e):
-		return e.Message
-	}
-	return strconv.Itoa(int(c))
 }
 
 var kinds = [...]string{"group", "group tombstone", "offsets", "offset tombstones", "transactional offsets", "offset tombstones"}

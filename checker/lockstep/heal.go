@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -227,7 +228,7 @@ func (h *healer) restart(group string) {
 // hears takes note of an error.
 func (c *patient) hears(api string, errorCode int16) {
 	if errorCode != 0 {
-		c.told = api + ": " + code(errorCode)
+		c.told = api + ": " + checker.ErrorName(errorCode)
 	}
 }
 
