@@ -176,10 +176,12 @@ func (m *machine) expand(k explore.Key, s *state, yield func(*event, *outcome) b
 				m.outcomes = append(m.outcomes, o)
 			}
 		}
-		// The order of the coordinator's choices is that of its members, which is no part of the state.
+		// The order of the coordinator's choices is that of its members, which is no part of the state; nor is how often it chooses on the
+		// way to the same end.
 		slices.SortStableFunc(m.outcomes, func(a, b outcome) int {
 			return cmp.Or(cmp.Compare(a.key[0], b.key[0]), cmp.Compare(a.key[1], b.key[1]))
 		})
+		m.outcomes = slices.CompactFunc(m.outcomes, func(a, b outcome) bool { return a.key == b.key && a.broken == b.broken })
 		for j := range m.outcomes {
 			if !yield(e, &m.outcomes[j]) {
 				return nil
