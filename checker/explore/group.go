@@ -65,7 +65,7 @@ func (g Group) Machine() Machine {
 	if g.Subscriptions {
 		lexicon.Consumer = groupType
 	}
-	m := &machine{group: g, lexicon: lexicon, sent: len(lexicon.Lists)}
+	m := &machine{group: g, lexicon: lexicon, sent: len(lexicon.Lists), shapes: map[classic.State][]classic.Event{}}
 	if g.Failover {
 		m.addLoadedLists()
 		m.oversize = g.oversized()
@@ -74,6 +74,7 @@ func (g Group) Machine() Machine {
 		Profile: g.Profile, Lexicon: lexicon, SyncInFlight: g.WriteInFlight, Broken: g.Broken, InitialDelay: g.Delay, MaxSize: g.MaxSize,
 	})
 	m.silence = newSilence(m.model)
+	m.view = view{group: &m.group, profile: &m.group.Profile, lexicon: m.lexicon}
 	m.onTransition = m.transition
 	if g.Watch != nil {
 		m.watch = g.Watch()
@@ -97,6 +98,8 @@ type machine struct {
 	sent      int // the lists that clients send are those before; the others come of loading
 	model     *classic.Model
 	silence   *silence
+	shapes    map[classic.State][]classic.Event // what can happen, by shape
+	most      int                               // events of a shape so far
 	events    []classic.Event
 	leaves    []classic.Ref
 	instances []classic.Instance
@@ -126,10 +129,13 @@ func (m *machine) Expand(k Key, x *Expansion) {
 		m.silence.judge(classic.Packed(k), s, x)
 	}
 	m.enumerate(s)
+	v := &m.view
 	for i := range m.events {
-		from := m.from(&m.events[i])
-		m.view = view{s: from, e: &m.events[i], group: &m.group, profile: &m.group.Profile, lexicon: m.lexicon}
-		m.model.Step(from, &m.events[i], m.onTransition)
+		v.s, v.e = m.from(&m.events[i]), &m.events[i]
+		if !m.group.Unjudged {
+			v.meet()
+		}
+		m.model.Step(v.s, v.e, m.onTransition)
 	}
 }
 
@@ -146,13 +152,18 @@ var loading = classic.State{Serving: classic.Loading}
 
 // transition takes over one transition of the model.
 func (m *machine) transition(t *classic.Transition) bool {
-	if t.Overflow || inUse(&t.Next) > m.group.Members {
+	if t.Overflow {
 		return true
 	}
 	next := m.key
-	if t.Next != m.state {
+	another := t.Next != *m.view.s
+	if another || m.view.s != &m.state {
+		n, beyond := occupied(&t.Next)
+		if n > m.group.Members {
+			return true
+		}
 		p, ok := classic.Pack(t.Next)
-		if !ok {
+		if !ok || beyond {
 			m.x.Err = errTooLarge
 			return true
 		}
@@ -160,6 +171,7 @@ func (m *machine) transition(t *classic.Transition) bool {
 	}
 	m.view.t = t
 	if !m.group.Unjudged {
+		m.view.derive(another)
 		m.judgeTransition()
 	}
 	if m.watch != nil {
@@ -178,8 +190,25 @@ func inUse(s *classic.State) (n int) {
 	return n
 }
 
+// occupied is inUse, and whether some of it is beyond the slots that properties look at.
+func occupied(s *classic.State) (n int, beyond bool) {
+	for i := range s.Slots[:inPlay] {
+		if s.Slots[i].Kind != classic.Free {
+			n++
+		}
+	}
+	rest := classic.Free
+	for i := inPlay; i < classic.MaxSlots; i++ {
+		rest |= s.Slots[i].Kind
+	}
+	if rest == classic.Free {
+		return n, false
+	}
+	return inUse(s), true
+}
+
 func members(s *classic.State) (n int) {
-	for i := range s.Slots {
+	for i := range s.Slots[:inPlay] {
 		if s.Slots[i].Kind == classic.Member {
 			n++
 		}

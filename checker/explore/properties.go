@@ -6,8 +6,11 @@ import c "github.com/muster-kafka/muster/model/classic"
 type property struct {
 	name  string
 	rule  c.RuleID
+	about fact // what it presupposes: otherwise it holds
 	holds func(*view) bool
 }
+
+func (p *property) broken(v *view) bool { return v.is(p.about) && !p.holds(v) }
 
 // byKind lists the properties that are asked about one kind of event.
 var byKind = [...][]property{
@@ -23,7 +26,6 @@ var byKind = [...][]property{
 // judgeTransition asks all properties about the transition in view.
 func (m *machine) judgeTransition() {
 	v := &m.view
-	v.derive()
 	if v.s.Serving != c.Active && v.e.Kind != c.Loaded {
 		m.ask(gateProperties)
 		return
@@ -33,7 +35,10 @@ func (m *machine) judgeTransition() {
 		m.ask(byKind[kind])
 	}
 	if m.group.Static {
-		m.ask(instanceProperties)
+		if int(kind) < len(instanceProperties) {
+			m.ask(instanceProperties[kind])
+		}
+		m.ask(rekeyProperties)
 		if v.instanceReplaced() >= 0 {
 			m.ask(replacedProperties)
 		}
@@ -56,7 +61,7 @@ func (m *machine) judgeTransition() {
 func (m *machine) judgeStep() {
 	v := &m.view
 	m.ask(stepProperties)
-	if v.changed && v.removes() {
+	if v.is(changed) && v.removes() {
 		m.ask(removalProperties)
 	}
 	if v.completed || v.s.Phase == c.CompletingRebalance && v.t.Next.Phase != c.CompletingRebalance {
@@ -65,14 +70,15 @@ func (m *machine) judgeStep() {
 	if v.completed {
 		m.ask(completionProperties)
 	}
-	if v.answersJoin() {
+	if v.is(admits) {
 		m.ask(answerProperties)
 	}
 }
 
 func (m *machine) ask(properties []property) {
+	v := &m.view
 	for i := range properties {
-		if p := &properties[i]; !p.holds(&m.view) {
+		if p := &properties[i]; p.broken(v) {
 			m.x.Findings = append(m.x.Findings, Finding{Edge: len(m.x.Next), Property: p.name, Rule: p.rule.String()})
 		}
 	}
@@ -85,7 +91,7 @@ func (m *machine) judgeState(s *c.State) {
 	if s.Phase != c.PreparingRebalance || s.Initial || m.group.MaxSize > 0 && !m.group.Profile.RefusalReevaluates {
 		return
 	}
-	for i := range s.Slots {
+	for i := range s.Slots[:inPlay] {
 		if s.Slots[i].Kind == c.Pending || s.Slots[i].Kind == c.Member && !s.Slots[i].Joining {
 			return
 		}
@@ -98,19 +104,19 @@ func (m *machine) judgeState(s *c.State) {
 // stepProperties are asked about every transition, except refusals without effect: they hold where nothing changes and nothing is
 // answered but an error, and the event's own properties say whether it should be so.
 var stepProperties = []property{
-	{"phases change only as the table allows", c.JoinCompleteGeneration, func(v *view) bool {
+	{"phases change only as the table allows", c.JoinCompleteGeneration, moved, func(v *view) bool {
 		return c.LegalMove(v.s.Phase, v.t.Next.Phase, v.completions, v.oneByOne())
 	}},
-	{"each completed join takes one generation, and nothing else does", c.JoinCompleteGeneration, func(v *view) bool {
+	{"each completed join takes one generation, and nothing else does", c.JoinCompleteGeneration, always, func(v *view) bool {
 		return generationsTaken(v.t.Generation) == v.completions
 	}},
-	{"a generation restarts only with the group", c.DeleteEmpty, func(v *view) bool {
-		return v.t.Generation != c.ResetGeneration || v.s.Phase == c.Absent || v.t.Next.Phase == c.Absent ||
+	{"a generation restarts only with the group", c.DeleteEmpty, resets, func(v *view) bool {
+		return v.s.Phase == c.Absent || v.t.Next.Phase == c.Absent ||
 			v.t.Next.Phase == c.Empty && v.e.Kind == c.DeleteGroups
 	}},
-	{"every request is answered once, or waits, or was repeated or left by its own member", c.JoinParkedSuperseded, accounted},
-	{"committed offsets go only with their group, or when they are to go", c.OffsetsSurviveMembers, offsetsKept},
-	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, func(v *view) bool {
+	{"every request is answered once, or waits, or was repeated or left by its own member", c.JoinParkedSuperseded, always, accounted},
+	{"committed offsets go only with their group, or when they are to go", c.OffsetsSurviveMembers, always, offsetsKept},
+	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, always, func(v *view) bool {
 		d, ok := v.effect(c.GroupJoinTimer, 0)
 		switch {
 		case v.s.Phase == c.PreparingRebalance && v.e.Kind == c.JoinTimer && !v.completed: // what it does then is for others to say
@@ -124,12 +130,12 @@ var stepProperties = []property{
 		}
 		return (v.t.Next.Phase == c.PreparingRebalance) == (ok && d == c.MaxRebalance)
 	}},
-	{"a SyncGroup succeeds only in Stable", c.SyncFollowerParks, func(v *view) bool {
+	{"a SyncGroup succeeds only in Stable", c.SyncFollowerParks, answers, func(v *view) bool {
 		return v.t.Next.Phase == c.Stable || v.syncSuccesses() == 0
 	}},
-	{"the assignments of a Stable group do not change", c.SyncStableRepeats, func(v *view) bool {
-		for i := range v.s.Slots {
-			if v.s.Phase == c.Stable && v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
+	{"the assignments of a Stable group do not change", c.SyncStableRepeats, isStable | changed, func(v *view) bool {
+		for i := range v.s.Slots[:inPlay] {
+			if v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
 				return false
 			}
 		}
@@ -139,8 +145,8 @@ var stepProperties = []property{
 
 // removalProperties are asked where an id is gone: where none is they hold.
 var removalProperties = []property{
-	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, func(v *view) bool {
-		for i := range v.s.Slots {
+	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, always, func(v *view) bool {
+		for i := range v.s.Slots[:inPlay] {
 			if v.s.Slots[i].Joining && v.t.Next.Slots[i].Kind == c.Free {
 				midway := v.completions > 0 && v.oneByOne() // it joined a generation before it left
 				if code, n := v.answerTo(c.ParkedJoin, int8(i)); n != 1 || code != c.CodeUnknownMemberID && (code != c.CodeNone || !midway) {
@@ -150,8 +156,8 @@ var removalProperties = []property{
 		}
 		return true
 	}},
-	{"the parked SyncGroup of a member that is removed gets no assignment", c.SyncParkedRemoved, func(v *view) bool {
-		for i := range v.s.Slots {
+	{"the parked SyncGroup of a member that is removed gets no assignment", c.SyncParkedRemoved, always, func(v *view) bool {
+		for i := range v.s.Slots[:inPlay] {
 			if v.s.Slots[i].Syncing && v.t.Next.Slots[i].Kind == c.Free {
 				if code, n := v.answerTo(c.ParkedSync, int8(i)); n > 0 && code == c.CodeNone {
 					return false
@@ -160,8 +166,8 @@ var removalProperties = []property{
 		}
 		return true
 	}},
-	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, removedForAReason},
-	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, func(v *view) bool {
+	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, always, removedForAReason},
+	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, always, func(v *view) bool {
 		// Where the group reacts to each entry, the rebalance has begun before the last one leaves, and pending ids hold it up.
 		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
 	}},
@@ -169,16 +175,16 @@ var removalProperties = []property{
 
 // endProperties are asked where a join has completed or CompletingRebalance has ended: otherwise nobody's wait has.
 var endProperties = []property{
-	{"whoever has waited and is answered has its session start anew", c.SessionRenewedByCompletion, renewed},
-	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, aborted},
-	{"a group becomes Stable with the leader's assignment, and all who wait get theirs", c.SyncLeaderAssigns, assigned},
+	{"whoever has waited and is answered has its session start anew", c.SessionRenewedByCompletion, always, renewed},
+	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, always, aborted},
+	{"a group becomes Stable with the leader's assignment, and all who wait get theirs", c.SyncLeaderAssigns, always, assigned},
 }
 
 // completionProperties are asked where a join has completed.
 var completionProperties = []property{
-	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, func(v *view) bool {
-		for i := range v.t.Next.Slots {
-			if !v.completed || v.t.Next.Slots[i].Kind != c.Member {
+	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, always, func(v *view) bool {
+		for i := range v.t.Next.Slots[:inPlay] {
+			if v.t.Next.Slots[i].Kind != c.Member {
 				continue
 			}
 			if !v.joinedIn(int8(i)) && !v.s.Slots[i].Static {
@@ -187,29 +193,29 @@ var completionProperties = []property{
 		}
 		return true
 	}},
-	{"a leader that rejoins stays leader", c.JoinCompleteLeader, func(v *view) bool {
-		for i := range v.s.Slots {
+	{"a leader that rejoins stays leader", c.JoinCompleteLeader, always, func(v *view) bool {
+		for i := range v.s.Slots[:inPlay] {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
-			if v.completed && was.Leader && is.Kind == c.Member && !is.Leader && v.joinedIn(int8(i)) {
+			if was.Leader && is.Kind == c.Member && !is.Leader && v.joinedIn(int8(i)) {
 				return false
 			}
 		}
 		return true
 	}},
-	{"the leader of a new generation has joined it", c.JoinCompleteLeader, func(v *view) bool {
-		for i := range v.t.Next.Slots {
-			if v.completed && v.t.Next.Phase == c.CompletingRebalance && v.t.Next.Slots[i].Leader && !v.joinedIn(int8(i)) {
+	{"the leader of a new generation has joined it", c.JoinCompleteLeader, always, func(v *view) bool {
+		for i := range v.t.Next.Slots[:inPlay] {
+			if v.t.Next.Phase == c.CompletingRebalance && v.t.Next.Slots[i].Leader && !v.joinedIn(int8(i)) {
 				return false
 			}
 		}
 		return true
 	}},
-	{"the protocol has the most votes", c.JoinCompleteVote, func(v *view) bool {
-		if !v.completed || v.t.Next.Phase != c.CompletingRebalance {
+	{"the protocol has the most votes", c.JoinCompleteVote, always, func(v *view) bool {
+		if v.t.Next.Phase != c.CompletingRebalance {
 			return true
 		}
 		got := v.votes(&v.t.Next, v.t.Next.Protocol)
-		for i := range v.t.Next.Slots {
+		for i := range v.t.Next.Slots[:inPlay] {
 			for _, name := range v.lexicon.Lists[v.t.Next.Slots[i].List].Names {
 				if v.votes(&v.t.Next, name) > got {
 					return false
@@ -218,25 +224,25 @@ var completionProperties = []property{
 		}
 		return got > 0
 	}},
-	{"a group that becomes Empty takes a generation and keeps its type", c.JoinCompleteEmpty, func(v *view) bool {
+	{"a group that becomes Empty takes a generation and keeps its type", c.JoinCompleteEmpty, always, func(v *view) bool {
 		took := v.t.Generation == c.NextGeneration || v.t.Generation == c.SecondGeneration
-		return v.t.Next.Phase != c.Empty || !v.completed || took && v.t.Next.Type == v.s.Type
+		return v.t.Next.Phase != c.Empty || took && v.t.Next.Type == v.s.Type
 	}},
-	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, func(v *view) bool {
+	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, always, func(v *view) bool {
 		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || members(&v.t.Next) == 0
-		return !v.completed || free || !v.pendingAfter()
+		return free || !v.pendingAfter()
 	}},
 }
 
 // answerProperties are asked where a JoinGroup is answered without an error.
 var answerProperties = []property{
-	{"the leader's JoinGroup answer lists the members", c.JoinReplyLeader, func(v *view) bool {
+	{"the leader's JoinGroup answer lists the members", c.JoinReplyLeader, always, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool { return r.Member != r.Leader || r.Members || r.FormerLeader })
 	}},
-	{"only the leader's JoinGroup answer lists the members", c.JoinReplyFollower, func(v *view) bool {
+	{"only the leader's JoinGroup answer lists the members", c.JoinReplyFollower, always, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool { return r.Member == r.Leader || !r.Members })
 	}},
-	{"a JoinGroup answer names the leader and its own member", c.JoinCompleteLeader, func(v *view) bool {
+	{"a JoinGroup answer names the leader and its own member", c.JoinCompleteLeader, always, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool {
 			then := &v.t.Next
 			if r.Midway {
@@ -258,14 +264,14 @@ func generationsTaken(e c.GenerationEffect) int {
 	return 0
 }
 
-// answersJoin says whether a JoinGroup has been answered without an error.
-func (v *view) answersJoin() bool {
-	return !v.joinAnswers(func(*c.Reply) bool { return false })
+// answersJoin says whether a reply answers a JoinGroup without an error.
+func (v *view) answersJoin(r *c.Reply) bool {
+	return r.Error == c.CodeNone && (r.To.Kind == c.ParkedJoin || r.To.Kind == c.Caller && v.e.Kind == c.JoinGroup)
 }
 
 // removes says whether an id has gone.
 func (v *view) removes() bool {
-	for i := range v.s.Slots {
+	for i := range v.s.Slots[:inPlay] {
 		if v.s.Slots[i].Kind != c.Free && v.t.Next.Slots[i].Kind != v.s.Slots[i].Kind {
 			return true
 		}
@@ -276,9 +282,7 @@ func (v *view) removes() bool {
 // joinAnswers says whether every successful JoinGroup answer is as ok wants it.
 func (v *view) joinAnswers(ok func(*c.Reply) bool) bool {
 	for i := range v.t.Replies {
-		r := &v.t.Replies[i]
-		join := r.To.Kind == c.ParkedJoin || r.To.Kind == c.Caller && v.e.Kind == c.JoinGroup
-		if join && r.Error == c.CodeNone && !ok(r) {
+		if r := &v.t.Replies[i]; v.answersJoin(r) && !ok(r) {
 			return false
 		}
 	}
@@ -310,7 +314,7 @@ func (v *view) superseding(a c.Address) bool {
 // answered when the leader's assignment comes or is aborted.
 func renewed(v *view) bool {
 	synced := v.s.Phase == c.CompletingRebalance && v.t.Next.Phase != c.CompletingRebalance
-	for i := range v.t.Next.Slots {
+	for i := range v.t.Next.Slots[:inPlay] {
 		if v.t.Next.Slots[i].Kind != c.Member {
 			continue
 		}
@@ -325,19 +329,13 @@ func renewed(v *view) bool {
 
 // accounted looks for requests that were answered twice, or that nobody will answer: each has exactly one fate.
 func accounted(v *view) bool {
-	answers := 0
-	for i := range v.t.Replies {
-		if v.t.Replies[i].To.Kind == c.Caller {
-			answers++
-		}
-	}
 	if !v.e.Kind.Request() {
-		if answers > 0 {
+		if v.answered > 0 {
 			return false
 		}
 	} else if v.pendingInstance() && v.profile.PendingInstanceSilent {
-		return answers == 0 && v.superseded(c.Caller, 0)
-	} else if parked := v.callerWaits(); answers > 1 || (answers == 1) == parked || v.superseded(c.Caller, 0) {
+		return v.answered == 0 && v.superseded(c.Caller, 0)
+	} else if parked := v.callerWaits(); v.answered > 1 || (v.answered == 1) == parked || v.superseded(c.Caller, 0) {
 		return false
 	}
 	// Nothing else is answered or given up than what waited.
@@ -351,7 +349,7 @@ func accounted(v *view) bool {
 			return false
 		}
 	}
-	for i := range v.s.Slots {
+	for i := range v.s.Slots[:inPlay] {
 		slot, was, is := int8(i), &v.s.Slots[i], &v.t.Next.Slots[i]
 		if was.Joining && !v.fate(c.ParkedJoin, slot, is.Joining) || was.Syncing && !v.fate(c.ParkedSync, slot, is.Syncing) {
 			return false
@@ -401,7 +399,7 @@ func (v *view) callerWaits() bool {
 
 // removedForAReason looks for members that are gone, and why.
 func removedForAReason(v *view) bool {
-	for i := range v.s.Slots {
+	for i := range v.s.Slots[:inPlay] {
 		was := &v.s.Slots[i]
 		if was.Kind != c.Member || v.t.Next.Slots[i].Kind == c.Member {
 			continue
@@ -434,7 +432,7 @@ func aborted(v *view) bool {
 	if v.s.Phase != c.CompletingRebalance || !v.rebalances() {
 		return true
 	}
-	for i := range v.s.Slots {
+	for i := range v.s.Slots[:inPlay] {
 		is := &v.t.Next.Slots[i]
 		if is.Kind != c.Member {
 			continue
@@ -458,7 +456,7 @@ func assigned(v *view) bool {
 	if !leads {
 		return false
 	}
-	for i := range v.s.Slots {
+	for i := range v.s.Slots[:inPlay] {
 		was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
 		if is.Kind != c.Member {
 			continue

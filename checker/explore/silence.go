@@ -8,6 +8,7 @@ type silence struct {
 	model   *c.Model
 	memo    map[question]outcome // a cache
 	scratch []question
+	events  []c.Event
 }
 
 // remembered bounds the memo: a worker's takes about 15 MB.
@@ -106,12 +107,14 @@ func (q *silence) follow(ask question) (next []question, events []c.Event) {
 // happen calls f for each of them, with the event.
 func (q *silence) happen(ask question, f func(question, *c.Event)) {
 	s := c.Unpack(ask.state)
-	running(&s, true, func(e c.Event) {
-		q.model.Step(&s, &e, func(t *c.Transition) bool {
-			f(ask.after(t), &e)
+	q.events = q.events[:0]
+	running(&s, true, func(e c.Event) { q.events = append(q.events, e) })
+	for i := range q.events {
+		q.model.Step(&s, &q.events[i], func(t *c.Transition) bool {
+			f(ask.after(t), &q.events[i])
 			return true
 		})
-	})
+	}
 }
 
 // after is what remains of the question after a transition.
