@@ -158,8 +158,8 @@ func (m *machine) transition(t *classic.Transition) bool {
 	next := m.key
 	another := t.Next != *m.view.s
 	if another || m.view.s != &m.state {
-		n, beyond := occupied(&t.Next)
-		if n > m.group.Members {
+		beyond := m.beyond(&t.Next)
+		if beyond && inUse(&t.Next) > m.group.Members {
 			return true
 		}
 		p, ok := classic.Pack(t.Next)
@@ -190,28 +190,11 @@ func inUse(s *classic.State) (n int) {
 	return n
 }
 
-// occupied is inUse, and whether some of it is beyond the slots that properties look at.
-func occupied(s *classic.State) (n int, beyond bool) {
-	for i := range s.Slots[:inPlay] {
-		if s.Slots[i].Kind != classic.Free {
-			n++
-		}
+// beyond says whether something is in use beyond the slots that properties look at, though there is room.
+func (m *machine) beyond(s *classic.State) bool {
+	kinds := classic.Free
+	for i := m.group.Members; i < classic.MaxSlots; i++ {
+		kinds |= s.Slots[i].Kind
 	}
-	rest := classic.Free
-	for i := inPlay; i < classic.MaxSlots; i++ {
-		rest |= s.Slots[i].Kind
-	}
-	if rest == classic.Free {
-		return n, false
-	}
-	return inUse(s), true
-}
-
-func members(s *classic.State) (n int) {
-	for i := range s.Slots[:inPlay] {
-		if s.Slots[i].Kind == classic.Member {
-			n++
-		}
-	}
-	return n
+	return kinds != classic.Free
 }

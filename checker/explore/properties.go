@@ -91,7 +91,7 @@ func (m *machine) judgeState(s *c.State) {
 	if s.Phase != c.PreparingRebalance || s.Initial || m.group.MaxSize > 0 && !m.group.Profile.RefusalReevaluates {
 		return
 	}
-	for i := range s.Slots[:inPlay] {
+	for i := range s.Slots {
 		if s.Slots[i].Kind == c.Pending || s.Slots[i].Kind == c.Member && !s.Slots[i].Joining {
 			return
 		}
@@ -134,7 +134,7 @@ var stepProperties = []property{
 		return v.t.Next.Phase == c.Stable || v.syncSuccesses() == 0
 	}},
 	{"the assignments of a Stable group do not change", c.SyncStableRepeats, isStable | changed, func(v *view) bool {
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			if v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
 				return false
 			}
@@ -146,7 +146,7 @@ var stepProperties = []property{
 // removalProperties are asked where an id is gone: where none is they hold.
 var removalProperties = []property{
 	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, always, func(v *view) bool {
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].Joining && v.t.Next.Slots[i].Kind == c.Free {
 				midway := v.completions > 0 && v.oneByOne() // it joined a generation before it left
 				if code, n := v.answerTo(c.ParkedJoin, int8(i)); n != 1 || code != c.CodeUnknownMemberID && (code != c.CodeNone || !midway) {
@@ -157,7 +157,7 @@ var removalProperties = []property{
 		return true
 	}},
 	{"the parked SyncGroup of a member that is removed gets no assignment", c.SyncParkedRemoved, always, func(v *view) bool {
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].Syncing && v.t.Next.Slots[i].Kind == c.Free {
 				if code, n := v.answerTo(c.ParkedSync, int8(i)); n > 0 && code == c.CodeNone {
 					return false
@@ -169,7 +169,7 @@ var removalProperties = []property{
 	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, always, removedForAReason},
 	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, always, func(v *view) bool {
 		// Where the group reacts to each entry, the rebalance has begun before the last one leaves, and pending ids hold it up.
-		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
+		return !open(v.s.Phase) || v.members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
 	}},
 }
 
@@ -183,7 +183,7 @@ var endProperties = []property{
 // completionProperties are asked where a join has completed.
 var completionProperties = []property{
 	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, always, func(v *view) bool {
-		for i := range v.t.Next.Slots[:inPlay] {
+		for i := range v.of(&v.t.Next) {
 			if v.t.Next.Slots[i].Kind != c.Member {
 				continue
 			}
@@ -194,7 +194,7 @@ var completionProperties = []property{
 		return true
 	}},
 	{"a leader that rejoins stays leader", c.JoinCompleteLeader, always, func(v *view) bool {
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
 			if was.Leader && is.Kind == c.Member && !is.Leader && v.joinedIn(int8(i)) {
 				return false
@@ -203,7 +203,7 @@ var completionProperties = []property{
 		return true
 	}},
 	{"the leader of a new generation has joined it", c.JoinCompleteLeader, always, func(v *view) bool {
-		for i := range v.t.Next.Slots[:inPlay] {
+		for i := range v.of(&v.t.Next) {
 			if v.t.Next.Phase == c.CompletingRebalance && v.t.Next.Slots[i].Leader && !v.joinedIn(int8(i)) {
 				return false
 			}
@@ -215,7 +215,7 @@ var completionProperties = []property{
 			return true
 		}
 		got := v.votes(&v.t.Next, v.t.Next.Protocol)
-		for i := range v.t.Next.Slots[:inPlay] {
+		for i := range v.of(&v.t.Next) {
 			for _, name := range v.lexicon.Lists[v.t.Next.Slots[i].List].Names {
 				if v.votes(&v.t.Next, name) > got {
 					return false
@@ -229,7 +229,7 @@ var completionProperties = []property{
 		return v.t.Next.Phase != c.Empty || took && v.t.Next.Type == v.s.Type
 	}},
 	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, always, func(v *view) bool {
-		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || members(&v.t.Next) == 0
+		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || v.members(&v.t.Next) == 0
 		return free || !v.pendingAfter()
 	}},
 }
@@ -271,7 +271,7 @@ func (v *view) answersJoin(r *c.Reply) bool {
 
 // removes says whether an id has gone.
 func (v *view) removes() bool {
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		if v.s.Slots[i].Kind != c.Free && v.t.Next.Slots[i].Kind != v.s.Slots[i].Kind {
 			return true
 		}
@@ -314,7 +314,7 @@ func (v *view) superseding(a c.Address) bool {
 // answered when the leader's assignment comes or is aborted.
 func renewed(v *view) bool {
 	synced := v.s.Phase == c.CompletingRebalance && v.t.Next.Phase != c.CompletingRebalance
-	for i := range v.t.Next.Slots[:inPlay] {
+	for i := range v.of(&v.t.Next) {
 		if v.t.Next.Slots[i].Kind != c.Member {
 			continue
 		}
@@ -349,7 +349,7 @@ func accounted(v *view) bool {
 			return false
 		}
 	}
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		slot, was, is := int8(i), &v.s.Slots[i], &v.t.Next.Slots[i]
 		if was.Joining && !v.fate(c.ParkedJoin, slot, is.Joining) || was.Syncing && !v.fate(c.ParkedSync, slot, is.Syncing) {
 			return false
@@ -399,7 +399,7 @@ func (v *view) callerWaits() bool {
 
 // removedForAReason looks for members that are gone, and why.
 func removedForAReason(v *view) bool {
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		was := &v.s.Slots[i]
 		if was.Kind != c.Member || v.t.Next.Slots[i].Kind == c.Member {
 			continue
@@ -432,7 +432,7 @@ func aborted(v *view) bool {
 	if v.s.Phase != c.CompletingRebalance || !v.rebalances() {
 		return true
 	}
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		is := &v.t.Next.Slots[i]
 		if is.Kind != c.Member {
 			continue
@@ -456,7 +456,7 @@ func assigned(v *view) bool {
 	if !leads {
 		return false
 	}
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
 		if is.Kind != c.Member {
 			continue

@@ -135,7 +135,7 @@ func (v *view) timed() *c.Slot { return &v.s.Slots[v.e.Slot] }
 var joinTimerProperties = []property{
 	{"the join timer completes the join with those who have joined", c.JoinCompleteTimeout, always, func(v *view) bool {
 		joined, kept := 0, 0
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].Joining {
 				joined++
 			} else if v.s.Slots[i].Static {
@@ -145,14 +145,14 @@ var joinTimerProperties = []property{
 		if joined == 0 && kept > 0 || v.s.Initial && v.s.Extends && v.e.Rest {
 			return true
 		}
-		return v.completed && members(&v.t.Next) == joined+kept
+		return v.completed && v.members(&v.t.Next) == joined+kept
 	}},
 }
 
 // syncTimerProperties are asked when the sync timer fires.
 var syncTimerProperties = []property{
 	{"members that owe their SyncGroup are removed in time, and the group rebalances", c.SyncTimerExpels, always, func(v *view) bool {
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].OwesSync && v.t.Next.Slots[i].Kind != c.Free {
 				return false
 			}

@@ -26,7 +26,7 @@ var delayProperties = []property{
 			return true
 		}
 		others := true
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			slot := &v.s.Slots[i]
 			if int8(i) != v.e.Slot && (slot.Kind == c.Pending || slot.Kind == c.Member && !slot.Joining) {
 				others = false
@@ -61,7 +61,7 @@ var sizeProperties = []property{
 		if v.code() != c.CodeGroupMaxSizeReached || v.s.Phase != c.PreparingRebalance || v.s.Initial {
 			return true
 		}
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			slot := &v.s.Slots[i]
 			own := v.e.Ref == c.Ref{Kind: c.KnownID, Slot: int8(i)}
 			if !own && (slot.Kind == c.Pending || slot.Kind == c.Member && !slot.Joining) {
@@ -72,7 +72,7 @@ var sizeProperties = []property{
 	}},
 	{"a new generation is within the limit, but for static members that were kept", c.MaxSizePreparing, completes, func(v *view) bool {
 		joined := 0
-		for i := range v.t.Next.Slots[:inPlay] {
+		for i := range v.of(&v.t.Next) {
 			if v.t.Next.Slots[i].Kind == c.Member && v.joinedIn(int8(i)) {
 				joined++
 			}
@@ -94,7 +94,7 @@ var subscriptionProperties = []property{
 			return true
 		}
 		want := c.KnownTopics
-		for i := range v.t.Next.Slots[:inPlay] {
+		for i := range v.of(&v.t.Next) {
 			slot := &v.t.Next.Slots[i]
 			if slot.Kind != c.Member || v.t.Next.Phase == c.PreparingRebalance {
 				continue

@@ -61,7 +61,7 @@ var unloadProperties = []property{
 		return v.allTold(c.ParkedSync, func(s *c.Slot) bool { return s.Syncing })
 	}},
 	{"what the coordinator gives up it forgets", c.UnloadForgets, always, func(v *view) bool {
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			if d, ok := v.effect(c.SessionTimer, int8(i)); v.s.Slots[i].Timed && (!ok || d != c.Cancel) {
 				return false
 			}
@@ -71,7 +71,7 @@ var unloadProperties = []property{
 }
 
 func (v *view) allTold(kind c.AddressKind, waits func(*c.Slot) bool) bool {
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		if code, n := v.answerTo(kind, int8(i)); waits(&v.s.Slots[i]) && (n != 1 || code != c.CodeNotCoordinator) {
 			return false
 		}
@@ -86,18 +86,18 @@ var loadProperties = []property{
 		if r == nil {
 			return *n == c.State{}
 		}
-		for i := range n.Slots[:inPlay] {
+		for i := range v.of(n) {
 			is, was := &n.Slots[i], &r.Slots[i]
 			same := is.Kind == was.Kind && is.Leader == was.Leader && is.Static == was.Static && is.List == was.List && is.Given == was.Given
 			if !same || is.Joining || is.Syncing || is.New {
 				return false
 			}
 		}
-		resized := v.group.MaxSize > 0 && members(r) > v.group.MaxSize
+		resized := v.group.MaxSize > 0 && v.members(r) > v.group.MaxSize
 		return (n.Phase == r.Phase || resized) && n.Type == r.Type && n.Protocol == r.Protocol && n.Offsets == r.Offsets && n.Open == r.Open
 	}},
 	{"a loaded group's members have their whole session", c.LoadSessions, always, func(v *view) bool {
-		for i := range v.t.Next.Slots[:inPlay] {
+		for i := range v.of(&v.t.Next) {
 			if v.t.Next.Slots[i].Kind == c.Member && !v.armed(int8(i)) {
 				return false
 			}
@@ -105,7 +105,7 @@ var loadProperties = []property{
 		return true
 	}},
 	{"nobody owes a SyncGroup in a loaded group", c.LoadNoSync, always, func(v *view) bool {
-		for i := range v.t.Next.Slots[:inPlay] {
+		for i := range v.of(&v.t.Next) {
 			if v.t.Next.Slots[i].OwesSync {
 				return false
 			}
@@ -113,7 +113,7 @@ var loadProperties = []property{
 		return !v.t.Next.SyncTimer && !v.t.Next.StaleSync
 	}},
 	{"a loaded group that is too large rebalances", c.MaxSizeLoad, always, func(v *view) bool {
-		large := v.e.Record != nil && v.group.MaxSize > 0 && members(v.e.Record) > v.group.MaxSize
+		large := v.e.Record != nil && v.group.MaxSize > 0 && v.members(v.e.Record) > v.group.MaxSize
 		return (v.t.Next.Phase == c.PreparingRebalance) == large
 	}},
 }

@@ -37,7 +37,7 @@ var instanceRequestProperties = []property{
 // instanceTimerProperties are asked when the join timer fires.
 var instanceTimerProperties = []property{
 	{"the join timer spares static members", c.StaticRetained, always, func(v *view) bool {
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
 			if was.Static && (is.Kind != c.Member || is.List != was.List) {
 				return false
@@ -47,7 +47,7 @@ var instanceTimerProperties = []property{
 	}},
 	{"a join of static members that nobody has joined goes on", c.StaticNobodyJoined, always, func(v *view) bool {
 		joined, kept := 0, 0
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			joined += number(v.s.Slots[i].Joining)
 			kept += number(v.s.Slots[i].Static)
 		}

@@ -26,8 +26,17 @@ type view struct {
 	completions int      // how many have
 }
 
-// inPlay bounds the slots that properties look at: a state that is explored has no others in use.
-const inPlay = c.MaxPacked
+// of are the slots of a state that can be in use.
+func (v *view) of(s *c.State) []c.Slot { return s.Slots[:v.group.Members] }
+
+func (v *view) members(s *c.State) (n int) {
+	for i := range v.of(s) {
+		if s.Slots[i].Kind == c.Member {
+			n++
+		}
+	}
+	return n
+}
 
 // is says whether all of the facts are so.
 func (v *view) is(f fact) bool { return v.facts&f == f }
@@ -64,7 +73,7 @@ func (v *view) joinsCompleted() (n int) {
 	if !v.oneByOne() || v.s.Phase != c.PreparingRebalance || v.t.Next.Phase == c.CompletingRebalance {
 		return n
 	}
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		if code, answers := v.answerTo(c.ParkedJoin, int8(i)); answers > 0 && code == c.CodeNone {
 			return n + 1
 		}
@@ -92,7 +101,7 @@ func (v *view) joinCompleted() bool {
 			return true
 		}
 		// In one and the same phase the members' lists are fixed, and nobody new can be in.
-		for i := range v.s.Slots[:inPlay] {
+		for i := range v.of(v.s) {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
 			if is.Kind == c.Member && (was.Kind != c.Member || was.List != is.List) {
 				return true
@@ -171,7 +180,7 @@ func (v *view) full() bool {
 		return false
 	}
 	joined := 0
-	for i := range v.s.Slots[:inPlay] {
+	for i := range v.of(v.s) {
 		if v.s.Slots[i].Joining {
 			joined++
 		}
@@ -180,7 +189,7 @@ func (v *view) full() bool {
 	case v.s.Phase == c.PreparingRebalance:
 		return joined >= v.group.MaxSize && (v.slot() == nil || !v.slot().Joining)
 	case open(v.s.Phase):
-		return members(v.s) >= v.group.MaxSize && !v.isMember()
+		return v.members(v.s) >= v.group.MaxSize && !v.isMember()
 	}
 	return false
 }
@@ -227,7 +236,7 @@ func open(p c.Phase) bool { return p == c.CompletingRebalance || p == c.Stable }
 func (v *view) rebalances() bool { return v.t.Next.Phase == c.PreparingRebalance || v.completed }
 
 func (v *view) pendingAfter() bool {
-	for i := range v.t.Next.Slots[:inPlay] {
+	for i := range v.of(&v.t.Next) {
 		if v.t.Next.Slots[i].Kind == c.Pending {
 			return true
 		}
@@ -246,7 +255,7 @@ func has(names []uint8, name uint8) bool {
 
 // everyone says whether all members of s have the protocol on their lists.
 func (v *view) everyone(s *c.State, name uint8) bool {
-	for i := range s.Slots[:inPlay] {
+	for i := range v.of(s) {
 		if s.Slots[i].Kind == c.Member && !has(v.lexicon.Lists[s.Slots[i].List].Names, name) {
 			return false
 		}
@@ -277,7 +286,7 @@ func (v *view) compare() bool {
 
 // votes counts for a protocol the members of a state whose first choice among the common ones it is.
 func (v *view) votes(next *c.State, name uint8) (n int) {
-	for i := range next.Slots[:inPlay] {
+	for i := range v.of(next) {
 		if next.Slots[i].Kind != c.Member {
 			continue
 		}

@@ -90,10 +90,11 @@ func (m *Model) begin(s *State) {
 	t.Minted, t.Rekeyed, t.Updated, t.Midway, t.Overflow = -1, -1, -1, nil, false
 
 	m.caller, m.entry = Address{}, false
-	m.was, m.top = s, MaxSlots
-	for m.top > 0 && s.Slots[m.top-1] == (Slot{}) {
-		m.top--
+	top := MaxSlots
+	for top > 0 && s.Slots[top-1].Kind == Free {
+		top--
 	}
+	m.was, m.top = s, top
 }
 
 func (m *Model) dispatch(e *Event) {
