@@ -24,12 +24,12 @@ func (m *machine) enumerate(s *classic.State) {
 }
 
 // mostShapes bounds the events that are kept: a shape's take some 20 kB.
-const mostShapes = 256
+const mostShapes = 512
 
 // shapeOf is a state without what makes no difference to its events.
 func shapeOf(s *classic.State) classic.State {
 	shape := *s
-	shape.Subscribed = 0
+	shape.Type, shape.Extends, shape.StaleSync, shape.Subscribed = 0, false, false, 0
 	for i := range shape.Slots {
 		slot := &shape.Slots[i]
 		*slot = classic.Slot{Kind: slot.Kind, Leader: slot.Leader, Static: slot.Static, Timed: slot.Timed}

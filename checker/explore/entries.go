@@ -12,8 +12,8 @@ type entry struct {
 	code       int16   // what it was answered
 }
 
-// readEntries fills in the entries of a LeaveGroup.
-func (v *view) readEntries() {
+// readEntries fills in the entries of a LeaveGroup, and says what they name.
+func (v *view) readEntries() (f fact) {
 	v.entries = v.entries[:0]
 	for i := range v.e.Leaves {
 		n := entry{at: v.entrySlot(i), wrong: v.entryError(i)}
@@ -25,7 +25,23 @@ func (v *view) readEntries() {
 			n.slot = &v.s.Slots[n.at]
 		}
 		v.entries = append(v.entries, n)
+		f |= n.names()
 	}
+	return f
+}
+
+// names is what an entry names.
+func (n *entry) names() (f fact) {
+	f = when(n.byInstance, leavesByInstance) | when(n.repeated, leavesAgain) | when(n.wrong == c.CodeFencedInstanceID, leavesFenced)
+	switch {
+	case n.slot == nil:
+		f |= when(!n.repeated && n.wrong == c.CodeNone, leavesNobody)
+	case n.slot.Kind == c.Pending:
+		f |= leavesPending
+	default:
+		f |= when(n.wrong == c.CodeNone, leavesMember)
+	}
+	return f
 }
 
 // eachEntry says whether ok holds for each entry of a LeaveGroup that was answered entry by entry. Versions up to 2 have one entry, and

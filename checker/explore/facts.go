@@ -55,6 +55,14 @@ const (
 	guarded  // a commit that is held against members and generation
 	checked  // it comes as far as the check of its ids (in groups with static members)
 
+	// What entries of a LeaveGroup name, if nothing is wrong with their instance ids: a member, a pending id, nobody, somebody once more.
+	leavesMember
+	leavesPending
+	leavesNobody
+	leavesAgain
+	leavesFenced // another member's instance id
+	leavesByInstance
+
 	// What has come of it.
 	changed   // the state that follows is another one
 	moved     // the phase is another one, or a join has completed
@@ -70,6 +78,11 @@ const (
 	inOrder = wellFormed | acts | currentGen
 	syncs   = inOrder | agrees
 )
+
+// replaces is a JoinGroup that takes the place of a static member.
+const replaces = joins | noID | knownInstance
+
+const ofAnyPhase = isAbsent | isEmpty | isPreparing | isCompleting | isStable | exists | vacant | busy | isOpen
 
 var (
 	ofPhase = [...]fact{
@@ -96,7 +109,7 @@ func (v *view) meet() {
 		v.before |= v.ofRequest()
 	}
 	if v.e.Kind == c.LeaveGroup {
-		v.readEntries()
+		v.before |= v.readEntries()
 	}
 }
 

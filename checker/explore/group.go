@@ -75,6 +75,7 @@ func (g Group) Machine() Machine {
 	})
 	m.silence = newSilence(m.model)
 	m.view = view{group: &m.group, profile: &m.group.Profile, lexicon: m.lexicon}
+	m.judges = g.judges()
 	m.onTransition = m.transition
 	if g.Watch != nil {
 		m.watch = g.Watch()
@@ -111,6 +112,7 @@ type machine struct {
 	state        classic.State
 	x            *Expansion
 	view         view
+	judges       judges
 	onTransition func(*classic.Transition) bool
 	watch        func(*classic.State, *classic.Event, *classic.Transition)
 }

@@ -97,15 +97,15 @@ var leaveProperties = []property{
 	{"LeaveGroup for an unknown group is refused entry by entry", c.LeaveUnknownGroup, wellFormed | isAbsent, func(v *view) bool {
 		return v.inert && v.eachEntry(func(n *entry) bool { return n.code == c.CodeUnknownMemberID })
 	}},
-	{"LeaveGroup of an unknown id is refused", c.LeaveUnknownMember, exists, func(v *view) bool {
+	{"LeaveGroup of an unknown id is refused", c.LeaveUnknownMember, exists | leavesNobody, func(v *view) bool {
 		return v.eachEntry(func(n *entry) bool {
 			return n.slot != nil || n.repeated || n.wrong != c.CodeNone || n.code == c.CodeUnknownMemberID
 		})
 	}},
-	{"a repeated entry of LeaveGroup is refused", c.LeaveBatch, always, func(v *view) bool {
+	{"a repeated entry of LeaveGroup is refused", c.LeaveBatch, leavesAgain, func(v *view) bool {
 		return v.eachEntry(func(n *entry) bool { return !n.repeated || n.code == c.CodeUnknownMemberID })
 	}},
-	{"LeaveGroup removes the member and starts a rebalance, or lets it go on", c.LeaveMember, always, func(v *view) bool {
+	{"LeaveGroup removes the member and starts a rebalance, or lets it go on", c.LeaveMember, leavesMember, func(v *view) bool {
 		return v.eachEntry(func(n *entry) bool {
 			if n.slot == nil || n.slot.Kind != c.Member || n.wrong != c.CodeNone {
 				return true
@@ -116,12 +116,12 @@ var leaveProperties = []property{
 			return !open(v.s.Phase) || v.rebalances()
 		})
 	}},
-	{"LeaveGroup forgets a pending id", c.LeavePending, always, func(v *view) bool {
+	{"LeaveGroup forgets a pending id", c.LeavePending, leavesPending, func(v *view) bool {
 		return v.eachEntry(func(n *entry) bool {
 			return n.slot == nil || n.slot.Kind != c.Pending || n.code == c.CodeNone && v.t.Next.Slots[n.at].Kind == c.Free
 		})
 	}},
-	{"LeaveGroup of a pending id rebalances only as the profile says", c.LeavePendingRebalances, wellFormed | isOpen, func(v *view) bool {
+	{"LeaveGroup of a pending id rebalances only as the profile says", c.LeavePendingRebalances, wellFormed | isOpen | leavesPending, func(v *view) bool {
 		pending, member := false, false
 		v.eachEntry(func(n *entry) bool {
 			pending = pending || n.slot != nil && n.slot.Kind == c.Pending && v.t.Next.Slots[n.at].Kind == c.Free

@@ -60,7 +60,7 @@ var instanceTimerProperties = []property{
 }
 
 var instanceLeaveProperties = []property{
-	{"a LeaveGroup entry with another member's instance id is fenced", c.StaticFenced, exists, func(v *view) bool {
+	{"a LeaveGroup entry with another member's instance id is fenced", c.StaticFenced, exists | leavesFenced, func(v *view) bool {
 		first := true // a later one may come too late
 		return v.eachEntry(func(n *entry) bool {
 			meant := first && n.wrong == c.CodeFencedInstanceID
@@ -68,7 +68,7 @@ var instanceLeaveProperties = []property{
 			return !meant || n.code == c.CodeFencedInstanceID && (n.slot == nil || len(v.e.Leaves) > 1 || v.inert)
 		})
 	}},
-	{"LeaveGroup by instance removes its member", c.LeaveInstance, always, func(v *view) bool {
+	{"LeaveGroup by instance removes its member", c.LeaveInstance, leavesByInstance, func(v *view) bool {
 		return v.eachEntry(func(n *entry) bool {
 			return !n.byInstance || n.slot == nil || n.code == c.CodeNone && v.t.Next.Slots[n.at].Kind == c.Free
 		})

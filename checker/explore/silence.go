@@ -116,12 +116,11 @@ func waits(s *c.State) bool {
 	return false
 }
 
-// keepsAll says whether each request that waited is answered, waits on, or is gone with its slot.
+// keepsAll says whether each request that waited is answered or waits on.
 func keepsAll(s *c.State, t *c.Transition) bool {
 	for i := range s.Slots {
 		was, is := &s.Slots[i], &t.Next.Slots[i]
-		lost := was.Joining && !is.Joining && !answeredAt(t, c.ParkedJoin, i) || was.Syncing && !is.Syncing && !answeredAt(t, c.ParkedSync, i)
-		if lost && is.Kind != c.Free {
+		if was.Joining && !is.Joining && !answeredAt(t, c.ParkedJoin, i) || was.Syncing && !is.Syncing && !answeredAt(t, c.ParkedSync, i) {
 			return false
 		}
 	}

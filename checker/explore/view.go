@@ -162,7 +162,7 @@ func (v *view) wrongInstance(ref c.Ref, instance c.Instance) int16 {
 
 // instanceReplaced is the slot of the static member that a JoinGroup takes the place of, or -1.
 func (v *view) instanceReplaced() int8 {
-	if !v.is(joins | noID | knownInstance) {
+	if !v.is(replaces) {
 		return -1
 	}
 	return v.e.Instance.Slot
