@@ -71,7 +71,7 @@ func (m *Model) settleAlso() {
 	for i := range m.t.Timers {
 		also := &m.t.Timers[i].Also
 		for s := range m.slots() {
-			if m.t.Next.Slots[s].Kind == Member {
+			if *also != 0 && m.t.Next.Slots[s].Kind == Member {
 				*also &^= 1 << s
 			}
 		}
