@@ -16,7 +16,10 @@ type entry struct {
 func (v *view) readEntries() (f fact) {
 	v.entries = v.entries[:0]
 	for i := range v.e.Leaves {
-		n := entry{at: v.entrySlot(i), wrong: v.entryError(i)}
+		n := entry{at: v.entrySlot(i)}
+		if i < len(v.e.Instances) {
+			n.wrong = v.entryError(i)
+		}
 		n.byInstance = n.at >= 0 && v.e.Leaves[i].Kind == c.NoID
 		for j := range v.entries {
 			n.repeated = n.repeated || n.at >= 0 && v.entries[j].at == n.at && v.entries[j].wrong == c.CodeNone

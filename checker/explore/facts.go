@@ -108,16 +108,15 @@ func (v *view) meet() {
 	if v.e.Kind.Request() {
 		v.before |= v.ofRequest()
 	}
-	if v.e.Kind == c.LeaveGroup {
-		v.before |= v.readEntries()
-	}
 }
 
 func (v *view) ofRequest() (f fact) {
 	e := v.e
-	f = ofID[e.Ref.Kind] | ofInstance[e.Instance.Kind] | ofGen[e.Gen] |
-		when(!e.BadGroup && !e.BadSession && !e.NoProtocol, wellFormed) | when(e.BadGroup, badGroup) | when(e.TooLarge, tooLarge) |
-		when(e.Write != c.WriteOK, writeFails)
+	f = when(!e.BadGroup && !e.BadSession && !e.NoProtocol, wellFormed) | when(e.BadGroup, badGroup) | when(e.Write != c.WriteOK, writeFails)
+	if e.Kind == c.LeaveGroup {
+		return f | v.readEntries()
+	}
+	f |= ofID[e.Ref.Kind] | ofInstance[e.Instance.Kind] | ofGen[e.Gen] | when(e.TooLarge, tooLarge)
 	wrong := v.instanceError()
 	switch slot := v.slot(); {
 	case slot != nil && slot.Kind == c.Member:

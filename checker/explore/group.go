@@ -164,7 +164,7 @@ func (m *machine) transition(t *classic.Transition) bool {
 		if beyond && inUse(&t.Next) > m.group.Members {
 			return true
 		}
-		p, ok := classic.Pack(t.Next)
+		p, ok := t.Next.Pack()
 		if !ok || beyond {
 			m.x.Err = errTooLarge
 			return true

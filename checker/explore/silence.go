@@ -85,7 +85,7 @@ func (q *silence) settles(packed c.Packed, s *c.State) bool {
 	running(s, true, func(e c.Event) { q.events = append(q.events, e) })
 	for i := events; i < len(q.events); i++ {
 		q.model.Step(s, &q.events[i], func(t *c.Transition) bool {
-			next, ok := c.Pack(t.Next)
+			next, ok := t.Next.Pack()
 			settled = settled && ok && keepsAll(s, t)
 			q.after = append(q.after, next)
 			return settled

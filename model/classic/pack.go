@@ -62,8 +62,11 @@ func bit(b bool, at int) uint64 {
 	return 0
 }
 
+// Pack packs a state as its own Pack does.
+func Pack(s State) (Packed, bool) { return s.Pack() }
+
 // Pack packs the canonical form of a state. It fails where the state has more than MaxPacked slots in use or a symbol is too large.
-func Pack(s State) (Packed, bool) {
+func (s *State) Pack() (Packed, bool) {
 	if s.Type >= 1<<typeBits || s.Protocol >= 1<<protocolBit || s.Subscribed&^KnownTopics >= 1<<topicBits {
 		return Packed{}, false
 	}
