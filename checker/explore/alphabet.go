@@ -17,14 +17,15 @@ func (m *machine) enumerate(s *classic.State) {
 	m.events, m.leaves, m.instances = make([]classic.Event, 0, m.most), nil, nil
 	m.make(&shape)
 	m.most = max(m.most, len(m.events))
-	if len(m.shapes) == mostShapes {
+	if m.kept += len(m.events); m.kept > mostKept {
 		clear(m.shapes)
+		m.kept = len(m.events)
 	}
 	m.shapes[shape] = m.events
 }
 
-// mostShapes bounds the events that are kept: a shape's take some 20 kB.
-const mostShapes = 512
+// mostKept bounds the events that are kept, to some 15 MB.
+const mostKept = 1 << 17
 
 // shapeOf is a state without what makes no difference to its events.
 func shapeOf(s *classic.State) classic.State {

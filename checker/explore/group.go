@@ -100,7 +100,8 @@ type machine struct {
 	model     *classic.Model
 	silence   *silence
 	shapes    map[classic.State][]classic.Event // what can happen, by shape
-	most      int                               // events of a shape so far
+	most      int                               // events of a shape, so far
+	kept      int                               // events of all shapes
 	events    []classic.Event
 	leaves    []classic.Ref
 	instances []classic.Instance
