@@ -5,7 +5,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/history"
 )
 
 // book is a history written by hand. Instants are milliseconds; timers tick at 10 ms and may be 50 ms late; sessions are 100 ms and

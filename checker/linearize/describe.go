@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/history"
 )
 
 // describe says an operation in one line, for people.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
-	"github.com/muster-kafka/muster/checker/linearize/traffic"
+	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/traffic"
 	"github.com/muster-kafka/muster/conformance/target"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/history"
 )
 
 // TestFailuresAreMadeSmall explains histories with one wrong answer: what is left must be judged illegal again, be smaller, and

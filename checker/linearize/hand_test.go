@@ -3,7 +3,7 @@ package linearize
 import (
 	"testing"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/history"
 )
 
 // TestByHand judges small histories whose verdict a person can tell.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/history"
 )
 
 // minimise makes an illegal history of one group small. First it looks for the shortest beginning that is illegal: what ends it is the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/model/classic"
 )

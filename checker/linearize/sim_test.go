@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
-	"github.com/muster-kafka/muster/checker/linearize/history"
-	"github.com/muster-kafka/muster/checker/linearize/traffic"
+	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/traffic"
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/model/classic"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
-	"github.com/muster-kafka/muster/checker/linearize/traffic"
+	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/traffic"
 	"github.com/muster-kafka/muster/conformance/target"
 )
 

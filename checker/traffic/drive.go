@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/muster-kafka/muster/checker/linearize/history"
+	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/conformance/target"
 )
 
