@@ -1,31 +1,44 @@
 // Package history is what a judge of concurrent runs knows: every call that the clients of one run made, with its bytes and the two
-// instants between which the coordinator must have handled it. Its text form is JSON lines, so that any recorder can feed it.
+// instants between which the coordinator must have handled it, and what was done to the target meanwhile. Its text form is JSON lines, so
+// that any recorder can feed it: docs/history.md.
 package history
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Format names the text form. A reader refuses others.
-const Format = "muster-history/1"
+const Format = "muster-history/2"
 
-// Outcome is how a call ended.
+// Outcome is how a call ended. In the text it is one of three, and says why where the effect is unknown.
 type Outcome string
 
 const (
 	// Answered: the response came.
 	Answered Outcome = "answered"
-	// GivenUp: the client stopped waiting at Return and closed the connection.
+	// NotSent: the coordinator has certainly never got the request, so it had no effect.
+	NotSent Outcome = "not-sent"
+
+	// GivenUp: the client stopped waiting at Return, with the connection whole until then.
 	GivenUp Outcome = "given-up"
 	// Closed: the target closed the connection at Return, without an answer.
 	Closed Outcome = "closed"
-	// Open: nothing is known about the end, because what was recorded ends before (see History.Cut).
+	// Lost: something that was done on purpose (a Fault) has, or may have, kept the answer away, or the request.
+	Lost Outcome = "fault"
+	// Open: nothing is known about the end, because what was recorded ends before (see History.CutAt).
 	Open Outcome = "open"
 )
+
+// unknown is the outcome in the text of all whose effect is unknown.
+const unknown = "unknown"
+
+// Unknown says whether the request may or may not have had its effect.
+func (o Outcome) Unknown() bool { return o != Answered && o != NotSent }
 
 // Header says what the calls were made against. Durations are nanoseconds, on the clock of the calls.
 type Header struct {
@@ -34,7 +47,7 @@ type Header struct {
 	Seed    uint64 `json:"seed"`
 	Started string `json:"started,omitempty"` // wall time of instant 0, for people
 
-	// Profile names the variation points that the target is judged with: "reference", "java" or "scala".
+	// Profile names the variation points that the target is judged with: "reference", "java", "scala" or a Kafka release such as "4.3.1".
 	Profile string `json:"profile"`
 	// MinSession and MaxSession bound session timeouts.
 	MinSession time.Duration `json:"min_session_ns"`
@@ -54,7 +67,11 @@ type Header struct {
 	// Ran is how long the run was.
 	Ran time.Duration `json:"ran_ns"`
 
-	Groups []string         `json:"groups"`
+	// InitialDelay is group.initial.rebalance.delay.ms, MaxSize is group.max.size, 0 for no limit.
+	InitialDelay time.Duration `json:"initial_delay_ns,omitempty"`
+	MaxSize      int           `json:"max_size,omitempty"`
+
+	Groups []string         `json:"groups"` // none of them existed at instant 0
 	Topics map[string]int32 `json:"topics"` // partitions by name
 }
 
@@ -63,30 +80,64 @@ func (h *Header) Lateness() time.Duration { return h.Slack + h.Stall }
 
 // Call is one request of one client. Ids are dense, start at 1, and follow the order of the calls.
 type Call struct {
-	ID      int64    `json:"id"`
-	Was     int64    `json:"was,omitempty"` // its id in the whole run, where this history is only a part of it
-	Groups  []string `json:"groups"`        // the groups it speaks of
-	Client  string   `json:"client"`
-	Conn    int64    `json:"conn"`
-	API     string   `json:"api"`
-	Key     int16    `json:"key"`
-	Version int16    `json:"version"`
-	Request []byte   `json:"request"`
+	ID      int64
+	Was     int64    // its id in the whole run, where this history is only a part of it
+	Groups  []string // the groups it speaks of
+	Client  string
+	Conn    int64
+	Key     int16
+	Version int16
+	Request []byte
 
-	Outcome  Outcome `json:"outcome"`
-	Response []byte  `json:"response,omitempty"`
-	Error    string  `json:"error,omitempty"` // for Closed: what the connection said
+	Outcome  Outcome
+	Response []byte
+	Error    string // what a connection that has ended said
 
 	// The coordinator handled the request between these, both in nanoseconds since the start of the run, on one monotonic clock:
 	// Call is read before the request is sent, Return after its answer has come, or when it was given up.
-	Call   int64 `json:"call"`
-	Return int64 `json:"return"`
+	Call   int64
+	Return int64
 }
+
+// FaultKind is what was done to the target, or to what is between it and its clients.
+type FaultKind string
+
+const (
+	// Restart: the target was killed between At and Gone, and served again, on what it had stored, at Until.
+	Restart FaultKind = "restart"
+	// Pause: the target stood still from At to Until.
+	Pause FaultKind = "pause"
+	// Cut: a connection was ended, before the request was passed on or while it was answered.
+	Cut FaultKind = "cut"
+	// ReplyLost: an answer was thrown away and the connection ended.
+	ReplyLost FaultKind = "reply-lost"
+	// HalfOpen: an answer was thrown away and the connection kept, as if it were on its way.
+	HalfOpen FaultKind = "half-open"
+	// Delay: bytes were held back.
+	Delay FaultKind = "delay"
+)
+
+var faultKinds = []FaultKind{Restart, Pause, Cut, ReplyLost, HalfOpen, Delay}
+
+// Fault is something that was done on purpose. Faults of connections (Cut, ReplyLost, HalfOpen, Delay) are told for people: what they
+// did to calls is in the calls' outcomes.
+type Fault struct {
+	Kind   FaultKind `json:"kind"`
+	At     int64     `json:"at"`               // when it began
+	Gone   int64     `json:"gone,omitempty"`   // of a Restart: when the target was surely dead
+	Until  int64     `json:"until,omitempty"`  // when it was over; 0 is At
+	Client string    `json:"client,omitempty"` // whose connection it was
+	What   string    `json:"what,omitempty"`   // for people
+}
+
+// End is when the fault was over.
+func (f *Fault) End() int64 { return max(f.At, f.Gone, f.Until) }
 
 // History is a whole run.
 type History struct {
 	Header Header
-	Calls  []Call // by id
+	Calls  []Call  // by id
+	Faults []Fault // by At
 
 	// CutAt is the instant up to which the record is whole; 0 where all of it is.
 	CutAt int64
@@ -147,12 +198,20 @@ func (h *History) End() int64 {
 			end = max(end, h.Calls[i].Return)
 		}
 	}
+	for i := range h.Faults {
+		end = max(end, h.Faults[i].End())
+	}
 	return end
 }
 
 // Cut returns the history as it was known at the given instant: later calls are gone, and calls that had not ended are Open.
 func (h *History) Cut(at int64) *History {
 	cut := &History{Header: h.Header, CutAt: at}
+	for _, f := range h.Faults {
+		if f.At < at {
+			cut.Faults = append(cut.Faults, f)
+		}
+	}
 	for _, c := range h.Calls {
 		if c.Call >= at {
 			continue
@@ -167,7 +226,7 @@ func (h *History) Cut(at int64) *History {
 
 // Keep returns the history with only the calls that the function accepts.
 func (h *History) Keep(keep func(*Call) bool) *History {
-	kept := &History{Header: h.Header, CutAt: h.CutAt}
+	kept := &History{Header: h.Header, Faults: h.Faults, CutAt: h.CutAt}
 	for i := range h.Calls {
 		if keep(&h.Calls[i]) {
 			kept.Calls = append(kept.Calls, h.Calls[i])
@@ -176,7 +235,21 @@ func (h *History) Keep(keep func(*Call) bool) *History {
 	return kept
 }
 
-// Sort orders the calls by id.
-func (h *History) Sort() {
-	sort.Slice(h.Calls, func(i, j int) bool { return h.Calls[i].ID < h.Calls[j].ID })
+// Restarts says whether the target was killed and started again.
+func (h *History) Restarts() bool {
+	return slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.Kind == Restart })
+}
+
+// Paused is for how long the target stood still in all.
+func (h *History) Paused() (d time.Duration) {
+	for _, f := range h.Faults {
+		if f.Kind == Pause {
+			d += time.Duration(f.End() - f.At)
+		}
+	}
+	return d
+}
+
+func (h *History) sortFaults() {
+	slices.SortStableFunc(h.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 }

@@ -1,20 +1,22 @@
 package history
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Recorder collects the calls of concurrent clients.
+// Recorder collects the calls of concurrent clients, and what is done to their target.
 type Recorder struct {
 	Clock  func() time.Time // must be monotonic
 	Start  time.Time        // instant 0, on that clock
 	Groups []string         // all groups of the run, for requests about every group
 
-	mu    sync.Mutex
-	calls []Call
+	mu     sync.Mutex
+	calls  []Call
+	faults []Fault
 }
 
 // Now is the present in nanoseconds since the start.
@@ -31,7 +33,7 @@ func (r *Recorder) Begin(client string, conn int64, req kmsg.Request, version in
 	id := int64(len(r.calls) + 1)
 	groups := groupsAt(req, version, r.Groups)
 	r.calls = append(r.calls, Call{
-		ID: id, Groups: groups, Client: client, Conn: conn, API: kmsg.NameForKey(req.Key()), Key: req.Key(), Version: version,
+		ID: id, Groups: groups, Client: client, Conn: conn, Key: req.Key(), Version: version,
 		Request: bytes, Outcome: Open, Call: r.Now(), // read under the lock, so that ids follow the instants
 	})
 	return id
@@ -56,10 +58,26 @@ func (r *Recorder) Finish(id int64, resp kmsg.Response, outcome Outcome, reason 
 	c.Outcome, c.Response, c.Error, c.Return = outcome, bytes, reason, max(at, c.Call)
 }
 
+// Fault records what was done. Faults of different kinds may be recorded in any order.
+func (r *Recorder) Fault(f Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults = append(r.faults, f)
+}
+
+// Calls is how many calls have begun.
+func (r *Recorder) Calls() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.calls)
+}
+
 // History returns what was recorded. Every call must have ended.
 func (r *Recorder) History(header Header) *History {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	header.Format = Format
-	return &History{Header: header, Calls: append([]Call(nil), r.calls...)}
+	h := &History{Header: header, Calls: slices.Clone(r.calls), Faults: slices.Clone(r.faults)}
+	h.sortFaults()
+	return h
 }

@@ -29,7 +29,7 @@ var versions = map[kmsg.Key]int16{
 func (b *book) call(client string, from, to int, req kmsg.Request, resp kmsg.Response) *history.Call {
 	version := versions[kmsg.Key(req.Key())]
 	c := history.Call{
-		ID: int64(len(b.Calls) + 1), Groups: []string{"g"}, Client: client, API: kmsg.NameForKey(req.Key()), Key: req.Key(), Version: version,
+		ID: int64(len(b.Calls) + 1), Groups: []string{"g"}, Client: client, Key: req.Key(), Version: version,
 		Request: history.EncodeRequest(req, version), Outcome: history.GivenUp,
 		Call: int64(from) * int64(time.Millisecond), Return: int64(to) * int64(time.Millisecond),
 	}

@@ -90,7 +90,7 @@ func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, err
 	if err != nil {
 		return Verdict{Reason: err.Error()}, err
 	}
-	config, err := configOf(&h.Header, limits.Broken)
+	config, err := configOf(h, limits.Broken)
 	if err != nil {
 		return Verdict{Reason: err.Error()}, err
 	}
@@ -119,7 +119,7 @@ func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, err
 
 // prepare is what a check of one group of a history needs.
 func prepare(h *history.History, group string, limits Limits) (observe.Config, *partition, error) {
-	config, err := configOf(&h.Header, limits.Broken)
+	config, err := configOf(h, limits.Broken)
 	if err != nil {
 		return config, nil, err
 	}
@@ -163,7 +163,7 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 	case capped > 0:
 		g.Reason = fmt.Sprintf("legal so far: only the first %d operations were judged, %d were not", g.Operations, capped)
 	case p.closed > 0:
-		g.Reason = fmt.Sprintf("legal, but the target closed the connection of %d calls without an answer", p.closed)
+		g.Reason = fmt.Sprintf("legal, but the target closed the connection of %d calls without an answer, and nothing was done to it then", p.closed)
 	default:
 		g.Result = Legal
 	}

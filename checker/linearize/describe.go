@@ -15,6 +15,8 @@ import (
 // describe says an operation in one line, for people.
 func (o *operation) describe() string {
 	switch o.stage {
+	case restart:
+		return o.String()
 	case followUp:
 		return fmt.Sprintf("#%d %s answer of %s: %s", o.call.id, o.call.client, kmsg.NameForKey(o.call.message.Key()), answerText(o.call.actual))
 	case silent:
@@ -31,6 +33,8 @@ func (c *call) endText() string {
 		return "no answer, given up"
 	case history.Closed:
 		return "the target closed the connection"
+	case history.Lost:
+		return "no answer, which was kept away on purpose"
 	default:
 		return "end not recorded"
 	}

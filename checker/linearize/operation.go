@@ -25,9 +25,11 @@ const (
 	followUp
 	// silent: no answer has been decided by now, although the client still waits.
 	silent
+	// restart: the coordinator is killed, and started on what it had stored. It belongs to no call.
+	restart
 )
 
-func (s stage) String() string { return [...]string{"request", "answer", "silence"}[s] }
+func (s stage) String() string { return [...]string{"request", "answer", "silence", "restart"}[s] }
 
 // call is one recorded call as one group sees it: a call over several groups is one to each.
 type call struct {
@@ -43,6 +45,7 @@ type call struct {
 	silentAt int64 // 0 where silence proves nothing
 	unsure   bool  // it may never have reached the coordinator
 	taken    int64 // if it has, then by this instant
+	gone     int64 // of a restart: when the coordinator was surely dead
 }
 
 // parks says whether the model may hold the answer back.
@@ -60,6 +63,9 @@ type operation struct {
 
 // last is the last instant at which the operation can take effect, if it does.
 func (o *operation) last() int64 {
+	if o.stage == restart {
+		return o.call.gone
+	}
 	if o.call.unsure {
 		return min(o.at.Latest, o.call.taken)
 	}
@@ -67,6 +73,9 @@ func (o *operation) last() int64 {
 }
 
 func (o *operation) String() string {
+	if o.stage == restart {
+		return o.call.client
+	}
 	return fmt.Sprintf("%s of call %d (%s by %s)", o.stage, o.call.id, kmsg.NameForKey(o.call.message.Key()), o.call.client)
 }
 
@@ -76,19 +85,23 @@ type partition struct {
 	calls      map[checker.Ticket]*call
 	operations []*operation
 	lateness   time.Duration
-	closed     int // calls that the target ended by closing the connection
-	open       int // calls whose end was not recorded
+	restarts   []*operation // by instant
+	closed     int          // calls that the target ended by closing the connection
 }
 
 // split makes the partitions of a history. lateness is how late a request may be taken up, a timer fire, and an answer arrive.
 func split(h *history.History, lateness time.Duration) ([]*partition, error) {
 	byGroup := map[string]*partition{}
 	end := h.End() + 1
+	lateness += h.Paused() // what stands still is as late as it stood
 	for i := range h.Calls {
 		rec := &h.Calls[i]
 		req, err := rec.DecodeRequest()
 		if err != nil {
 			return nil, err
+		}
+		if rec.Outcome == history.NotSent {
+			continue
 		}
 		var resp kmsg.Response
 		if rec.Outcome == history.Answered {
@@ -100,6 +113,7 @@ func split(h *history.History, lateness time.Duration) ([]*partition, error) {
 			p := byGroup[part.Group]
 			if p == nil {
 				p = &partition{group: part.Group, lateness: lateness, calls: map[checker.Ticket]*call{}}
+				p.restart(h.Faults)
 				byGroup[part.Group] = p
 			}
 			c := &call{
@@ -108,6 +122,9 @@ func split(h *history.History, lateness time.Duration) ([]*partition, error) {
 			}
 			if resp != nil {
 				c.actual = observe.Only(resp, part.Group)
+			}
+			if c.actual != nil && p.whileDown(c) && notServed(c.actual) {
+				c.outcome, c.actual = history.Lost, nil // it may have had an effect before
 			}
 			c.minted = mintedBy(c)
 			p.add(c, end)
@@ -155,12 +172,15 @@ func (p *partition) add(c *call, end int64) {
 		// Effect unknown: either it was taken up in time, or never. The place that the search finds for it says which, so the state
 		// need not fork as well.
 		c.unsure = true
-		op(request, c.from, end)
-		if c.outcome == history.Closed {
-			p.closed++
+		for _, r := range p.restarts { // a coordinator that is dead takes nothing up
+			if c.from <= r.call.gone {
+				c.taken = min(c.taken, r.call.gone)
+				break
+			}
 		}
-		if c.outcome == history.Open {
-			p.open++
+		op(request, c.from, end)
+		if c.outcome == history.Closed && !p.whileDown(c) {
+			p.closed++
 		}
 	}
 }

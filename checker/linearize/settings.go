@@ -16,11 +16,16 @@ func profileOf(name string) (classic.Profile, error) {
 			return p, nil
 		}
 	}
-	return classic.Profile{}, fmt.Errorf("no profile is called %q; there are reference, java and scala", name)
+	p, err := classic.ProfileFor(name)
+	if err != nil {
+		return p, fmt.Errorf("no profile is called %q; there are reference, java, scala, and releases of Kafka from 2.4 to 4.4 as three numbers", name)
+	}
+	return p, nil
 }
 
 // configOf is what the model needs to know of the target that the header describes.
-func configOf(h *history.Header, broken []classic.RuleID) (observe.Config, error) {
+func configOf(run *history.History, broken []classic.RuleID) (observe.Config, error) {
+	h := &run.Header
 	profile, err := profileOf(h.Profile)
 	if err != nil {
 		return observe.Config{}, err
@@ -30,8 +35,8 @@ func configOf(h *history.Header, broken []classic.RuleID) (observe.Config, error
 			return observe.Config{}, fmt.Errorf("header: %s is %d; it must be positive", name, d)
 		}
 	}
-	if h.Tick < 0 || h.Slack < 0 || h.Stall < 0 {
-		return observe.Config{}, fmt.Errorf("header: tick_ns, slack_ns and stall_ns must not be negative")
+	if h.Tick < 0 || h.Slack < 0 || h.Stall < 0 || h.InitialDelay < 0 || h.MaxSize < 0 {
+		return observe.Config{}, fmt.Errorf("header: tick_ns, slack_ns, stall_ns, initial_delay_ns and max_size must not be negative")
 	}
 	topics := h.Topics
 	return observe.Config{
@@ -42,6 +47,9 @@ func configOf(h *history.Header, broken []classic.RuleID) (observe.Config, error
 		NewMemberTimeout: h.NewMemberTimeout,
 		MaxMetadata:      h.MaxMetadata,
 		Tick:             h.Tick,
+		InitialDelay:     h.InitialDelay,
+		MaxSize:          h.MaxSize,
+		KeepLog:          run.Restarts(),
 		Topics: func(topic string, partition int32) bool {
 			return partition >= 0 && partition < topics[topic]
 		},

@@ -11,8 +11,8 @@ import (
 
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/history"
-	"github.com/muster-kafka/muster/checker/traffic"
 	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/checker/traffic"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -97,7 +97,7 @@ func simulate(t testing.TB, o simOptions) *history.History {
 	for i := range o.groups {
 		s.header.Groups = append(s.header.Groups, "g"+string(rune('0'+i)))
 	}
-	config, err := configOf(&s.header, o.broken)
+	config, err := configOf(&history.History{Header: s.header}, o.broken)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func (s *sim) meanwhile(c *simClient) {
 
 func (s *sim) send(c *simClient, step traffic.Step, side bool) *simCall {
 	call := &simCall{client: c, req: step.Request, side: side, rec: history.Call{
-		ID: int64(len(s.calls) + 1), Groups: history.GroupsOf(step.Request, s.header.Groups), Client: c.Name, API: kmsg.NameForKey(step.Request.Key()),
+		ID: int64(len(s.calls) + 1), Groups: history.GroupsOf(step.Request, s.header.Groups), Client: c.Name,
 		Key: step.Request.Key(), Version: step.Version, Request: history.EncodeRequest(step.Request, step.Version), Call: s.now,
 	}}
 	s.calls = append(s.calls, call)

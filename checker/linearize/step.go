@@ -107,6 +107,8 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			return
 		}
 		next.add(explanation{branch: e.branch, now: now, owed: e.owed})
+	case restart:
+		j.restart(e, op, next)
 	case request:
 		at := observe.Window{Earliest: now, Latest: min(op.last(), j.latest(e))}
 		if at.Earliest > at.Latest {

@@ -69,6 +69,19 @@ func (b *Branch) Hash() uint64 {
 	for i, o := range b.pending {
 		sum += maphash.Comparable(seed, o.value()) * uint64(i+1)
 	}
+	return sum + 3*b.log.hash()
+}
+
+// hash is equal for logs that are the same.
+func (l *logged) hash() uint64 {
+	if l == nil {
+		return 0
+	}
+	b := Branch{state: l.state, generation: l.generation, holders: l.holders, assigns: l.assigns, ledger: l.ledger}
+	sum := b.Hash()
+	if l.grouped {
+		sum = ^sum
+	}
 	return sum
 }
 

@@ -1,0 +1,92 @@
+package linearize
+
+import (
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/observe"
+)
+
+// restart puts what a crash does to every group among the operations of this one: all that is in memory goes, and what the log has is
+// read again.
+func (p *partition) restart(faults []history.Fault) {
+	for i, f := range faults {
+		if f.Kind != history.Restart {
+			continue
+		}
+		c := &call{id: -int64(i) - 1, client: fmt.Sprintf("restart (%.3f ms - %.3f ms)", ms(f.At), ms(f.Until)), from: f.At, to: f.Until, gone: f.Gone}
+		op := &operation{call: c, stage: restart, at: observe.Window{Earliest: f.At, Latest: f.Until}}
+		p.restarts = append(p.restarts, op)
+		p.operations = append(p.operations, op)
+	}
+}
+
+// whileDown says whether a call was open at some instant of a restart.
+func (p *partition) whileDown(c *call) bool {
+	for _, r := range p.restarts {
+		if c.from <= r.at.Latest && c.to >= r.at.Earliest {
+			return true
+		}
+	}
+	return false
+}
+
+// restart takes an explanation through a crash. What waited for an answer at the dead coordinator has none coming: one that came after
+// all was decided before, so it cannot have waited. The timers of what is loaded start between the instant at which the old one was
+// surely dead and the one at which the new one served.
+func (j *judge) restart(e *explanation, op *operation, next *set) {
+	crash := observe.Window{Earliest: max(e.now, op.at.Earliest), Latest: op.call.gone}
+	if crash.Latest = min(crash.Latest, j.latest(e)); crash.Earliest > crash.Latest {
+		j.refuse(e, nil, nil, nil, "a timer must have fired before the crash")
+		return
+	}
+	loaded := observe.Window{Earliest: crash.Earliest, Latest: op.at.Latest}
+	for _, t := range e.branch.Open() {
+		if to := j.partition.calls[t]; to.actual != nil {
+			j.refuse(e, to, nil, nil, "it was answered, but still waited when the coordinator crashed")
+			return
+		}
+	}
+	j.world.Unload(e.branch, crash, func(o observe.Outcome) bool {
+		j.world.LoadStarts(o.Branch, crash, func(o observe.Outcome) bool {
+			j.world.Loaded(o.Branch, loaded, func(o observe.Outcome) bool {
+				if o.Overflow {
+					j.giveUp(fmt.Errorf("%w: group %q needs more member slots or symbols than the model has", errCapacity, j.partition.group))
+					return false
+				}
+				next.add(explanation{branch: o.Branch, now: loaded.Earliest, owed: e.owed})
+				return true
+			})
+			return j.abandoned() == nil
+		})
+		return j.abandoned() == nil
+	})
+}
+
+// notServed says whether an answer is an error of a coordinator that does not serve the group, or not yet.
+func notServed(resp kmsg.Response) bool {
+	all := codes(resp)
+	switch r := resp.(type) {
+	case *kmsg.OffsetFetchResponse:
+		all = append(all, r.ErrorCode)
+		for _, g := range r.Groups {
+			all = append(all, g.ErrorCode)
+		}
+	case *kmsg.DescribeGroupsResponse:
+		for _, g := range r.Groups {
+			all = append(all, g.ErrorCode)
+		}
+	case *kmsg.ListGroupsResponse:
+		all = append(all, r.ErrorCode)
+	}
+	for _, code := range all {
+		switch code {
+		case kerr.CoordinatorLoadInProgress.Code, kerr.CoordinatorNotAvailable.Code, kerr.NotCoordinator.Code:
+			return true
+		}
+	}
+	return false
+}
