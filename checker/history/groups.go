@@ -26,6 +26,10 @@ func GroupsOf(req kmsg.Request, all []string) []string {
 		add(r.Group)
 	case *kmsg.OffsetCommitRequest:
 		add(r.Group)
+	case *kmsg.TxnOffsetCommitRequest:
+		add(r.Group)
+	case *kmsg.OffsetDeleteRequest:
+		add(r.Group)
 	case *kmsg.OffsetFetchRequest:
 		if r.Version < 8 {
 			add(r.Group)

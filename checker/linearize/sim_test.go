@@ -32,6 +32,10 @@ type sim struct {
 	broken  bool
 	header  history.Header
 	loss    int // one in so many calls loses its request, its answer or its client; 0 is none
+
+	faults   []history.Fault
+	restarts int64 // how often the coordinator has crashed
+	down     bool
 }
 
 type simTimer struct {
@@ -44,6 +48,7 @@ type simCall struct {
 	client *simClient
 	req    kmsg.Request
 	ended  bool
+	lost   bool // with the coordinator's life
 	side   bool
 }
 
@@ -79,6 +84,9 @@ type simOptions struct {
 	calls           int
 	loss            int
 	profile         string
+	restarts        bool             // crash now and then
+	delay           time.Duration    // initial rebalance delay
+	static          bool             // some members are static
 	broken          []classic.RuleID // that the coordinator breaks; the judge does not know
 }
 
@@ -97,13 +105,19 @@ func simulate(t testing.TB, o simOptions) *history.History {
 	for i := range o.groups {
 		s.header.Groups = append(s.header.Groups, "g"+string(rune('0'+i)))
 	}
+	s.header.InitialDelay = o.delay
 	config, err := configOf(&history.History{Header: s.header}, o.broken)
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.KeepLog = o.restarts
 	s.machine = observe.NewMachine(observe.NewWorld(config), s.rand.IntN)
 	setup := &traffic.Setup{
 		Seed: o.seed, Groups: s.header.Groups, Clients: o.clients, Topic: "t", MinSession: s.header.MinSession, MaxMetadata: maxMetadata, Period: 1500 * time.Millisecond,
+		Static: o.static, OffsetDelete: o.static,
+	}
+	if o.restarts {
+		s.at(s.rand.Int64N(int64(time.Second)), s.crash)
 	}
 	for n := range o.clients {
 		c := &simClient{Client: traffic.New(setup, n)}
@@ -114,7 +128,7 @@ func simulate(t testing.TB, o simOptions) *history.History {
 		s.now = e.at
 		e.do()
 	}
-	h := &history.History{Header: s.header}
+	h := &history.History{Header: s.header, Faults: s.faults}
 	h.Header.Ran = time.Duration(s.now)
 	for _, c := range s.calls {
 		h.Calls = append(h.Calls, c.rec)
@@ -173,6 +187,10 @@ func (s *sim) send(c *simClient, step traffic.Step, side bool) *simCall {
 	}}
 	s.calls = append(s.calls, call)
 	c.Sent(call.req)
+	if s.down {
+		s.at(s.delay(), func() { s.end(call, history.NotSent, nil) })
+		return call
+	}
 	patience := int64(4 * time.Second)
 	taken := true
 	if s.loss > 0 && s.rand.IntN(s.loss) == 0 {
@@ -180,7 +198,12 @@ func (s *sim) send(c *simClient, step traffic.Step, side bool) *simCall {
 		taken = s.rand.IntN(2) == 0
 	}
 	if taken {
-		s.at(s.delay(), func() { s.take(call) })
+		life := s.restarts
+		s.at(s.delay(), func() {
+			if s.restarts == life && !call.lost {
+				s.take(call)
+			}
+		})
 	}
 	s.at(patience, func() { s.end(call, history.GivenUp, nil) })
 	if step.Parks() && !side {
@@ -214,7 +237,11 @@ func (s *sim) contain() {
 func (s *sim) drain() {
 	for _, a := range s.machine.Drain().Answers {
 		call := s.calls[a.Ticket-1]
-		s.at(s.delay(), func() { s.end(call, history.Answered, a.Message) })
+		s.at(s.delay(), func() {
+			if !call.lost {
+				s.end(call, history.Answered, a.Message)
+			}
+		})
 	}
 	for _, t := range s.machine.Timers() {
 		key := simTimer{timer: t, deadline: t.Deadline.UnixNano()}
@@ -244,6 +271,40 @@ func (s *sim) fire(t checker.Timer, key simTimer) {
 			return
 		}
 	}
+}
+
+// crash ends the coordinator's life with all that is on its way, and begins another with what the log has. The record knows the
+// instants only roughly, as a harness would.
+func (s *sim) crash() {
+	if s.down || len(s.calls) >= s.limit {
+		return
+	}
+	s.restarts++
+	s.down = true
+	s.timers = map[simTimer]bool{}
+	s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
+	s.machine.Unload(int32(2 * s.restarts))
+	s.machine.Drain()
+	gone := s.now + s.delay()
+	fault := history.Fault{Kind: history.Restart, At: max(0, s.now-s.delay()), Gone: gone}
+	for _, call := range s.calls {
+		if !call.ended {
+			call.lost = true
+			s.at(gone-s.now, func() { s.end(call, history.Lost, nil) })
+		}
+	}
+	s.at(gone-s.now+s.rand.Int64N(int64(300*time.Millisecond)), func() {
+		s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
+		s.machine.Load(int32(2*s.restarts + 1))
+		s.machine.Loaded()
+		s.drain()
+		s.at(s.delay(), func() {
+			s.down = false
+			fault.Until = s.now
+			s.faults = append(s.faults, fault)
+			s.at(s.rand.Int64N(int64(2*time.Second)), s.crash)
+		})
+	})
 }
 
 func (s *sim) end(call *simCall, outcome history.Outcome, resp kmsg.Response) {

@@ -26,7 +26,10 @@ type Setup struct {
 
 	// MinSession is the shortest session timeout that the target takes. Sessions are drawn from it to about five times as much,
 	// never below 100 ms, so that silence ends them during the run.
-	MinSession time.Duration
+	MinSession   time.Duration
+	Static       bool // some members have a group.instance.id
+	OffsetDelete bool // offsets are deleted now and then
+
 	// Period is how long a group is busy before its clients let go of it, on average; then it is quiet until it is empty.
 	Period time.Duration
 }
@@ -67,7 +70,24 @@ func New(setup *Setup, n int) *Client {
 	unit := max(setup.MinSession, 100*time.Millisecond) / 2
 	c.Session, c.Rebalance = unit*time.Duration(2+c.rand.IntN(4)), unit*time.Duration(2+c.rand.IntN(6))
 	c.List = lists[c.rand.IntN(2)]
+	if setup.Static {
+		c.Instance = instance(c.rand.IntN(6), n)
+	}
 	return c
+}
+
+// instance is a group.instance.id of a client's own, one that others have too, or none.
+func instance(drawn, n int) *string {
+	var id string
+	switch drawn {
+	case 0, 1:
+		id = fmt.Sprintf("i%d", n)
+	case 2:
+		id = "shared"
+	default:
+		return nil
+	}
+	return &id
 }
 
 // lists are the protocol lists that clients join with. All but the last share a protocol, so that refusals are the exception.
@@ -167,6 +187,9 @@ func (c *Client) draw() Step {
 	case n < 96:
 		return c.wrong()
 	case n < 97:
+		if c.setup.OffsetDelete && c.rand.IntN(2) == 0 {
+			return c.deleteOffsets()
+		}
 		return c.delete()
 	default:
 		return c.heartbeat(c.ID(), c.Generation)

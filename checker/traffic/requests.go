@@ -13,7 +13,7 @@ import (
 // newest are the versions that clients speak where the target does; older ones are drawn now and then.
 var newest = map[kmsg.Key]int16{
 	kmsg.JoinGroup: 9, kmsg.SyncGroup: 5, kmsg.Heartbeat: 4, kmsg.LeaveGroup: 5, kmsg.OffsetCommit: 9, kmsg.OffsetFetch: 9,
-	kmsg.DescribeGroups: 5, kmsg.ListGroups: 5, kmsg.DeleteGroups: 2,
+	kmsg.DescribeGroups: 5, kmsg.ListGroups: 5, kmsg.DeleteGroups: 2, kmsg.OffsetDelete: 0,
 }
 
 // oldest are the lowest versions with the meaning that clients rely on.
@@ -74,7 +74,16 @@ func (c *Client) leave(member string) Step {
 	if former := c.former(); former != "" && former != member && c.rand.IntN(5) == 0 {
 		ids = append(ids, former)
 	}
-	return c.step(c.LeaveGroup(ids...))
+	r := c.LeaveGroup(ids...)
+	if c.Instance != nil && c.rand.IntN(3) == 0 { // as a tool removes a static member, and another one with it
+		r.Members[0].MemberID, r.Members[0].InstanceID = "", c.Instance
+		if c.rand.IntN(2) == 0 {
+			other := kmsg.NewLeaveGroupRequestMember()
+			other.InstanceID = instance(2, 0)
+			r.Members = append(r.Members, other)
+		}
+	}
+	return c.step(r)
 }
 
 // commit never commits the same offset twice, so that a fetch tells which commit it has seen.
@@ -161,6 +170,22 @@ func (c *Client) look() Step {
 	default:
 		return c.step(kmsg.NewPtrListGroupsRequest())
 	}
+}
+
+func (c *Client) deleteOffsets() Step {
+	r := kmsg.NewPtrOffsetDeleteRequest()
+	r.Group = c.Group
+	t := kmsg.NewOffsetDeleteRequestTopic()
+	t.Topic = c.setup.Topic
+	for partition := range int32(2) {
+		if c.rand.IntN(2) == 0 {
+			one := kmsg.NewOffsetDeleteRequestTopicPartition()
+			one.Partition = partition
+			t.Partitions = append(t.Partitions, one)
+		}
+	}
+	r.Topics = append(r.Topics, t)
+	return c.step(r)
 }
 
 func (c *Client) delete() Step {
