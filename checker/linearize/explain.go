@@ -269,26 +269,57 @@ func (f *finding) text(h *history.History) string {
 		}
 		fmt.Fprintf(&s, "  %s\n", line)
 	}
-	fmt.Fprintf(&s, "\nThe calls (milliseconds since the start; >> marks the one above; timers may be %v late):\n\n%s", h.Header.Lateness(), f.timeline())
+	fmt.Fprintf(&s, "\nThe calls (milliseconds since the start; >> marks the one above; timers may be %v late):\n\n%s", h.Header.Lateness()+h.Paused(), f.timeline(h.Faults))
 	return s.String()
 }
 
-// timeline is a line for each call, in the order of the calls.
-func (f *finding) timeline() string {
+// timeline is a line for each call and each fault, in the order of their beginnings.
+func (f *finding) timeline(faults []history.Fault) string {
+	type entry struct {
+		at   int64
+		text string
+	}
+	var all []entry
+	for i := range faults {
+		all = append(all, entry{faults[i].At, faultText(&faults[i])})
+	}
 	calls := make([]*call, 0, len(f.partition.calls))
 	for _, c := range f.partition.calls {
 		calls = append(calls, c)
 	}
 	sort.Slice(calls, func(i, k int) bool { return calls[i].id < calls[k].id })
-	var s strings.Builder
 	for _, c := range calls {
 		mark := "  "
 		if c == f.wrong {
 			mark = ">>"
 		}
-		fmt.Fprintf(&s, "%s %9.3f - %9.3f  #%-4d %-4s %s\n%35s-> %s\n", mark, ms(c.from), ms(c.to), c.id, c.client, requestText(c.message, c.version), "", c.endText())
+		all = append(all, entry{c.from, fmt.Sprintf("%s %9.3f - %9.3f  #%-4d %-4s %s\n%35s-> %s\n",
+			mark, ms(c.from), ms(c.to), c.id, c.client, requestText(c.message, c.version), "", c.endText())})
+	}
+	sort.SliceStable(all, func(i, k int) bool { return all[i].at < all[k].at })
+	var s strings.Builder
+	for _, e := range all {
+		s.WriteString(e.text)
 	}
 	return s.String()
+}
+
+// faultText is a line for what was done on purpose.
+func faultText(f *history.Fault) string {
+	what := string(f.Kind)
+	switch f.Kind {
+	case history.Restart:
+		what = "the target is killed, and started again"
+	case history.Pause:
+		what = "the target stands still"
+	}
+	if f.Client != "" {
+		what += " for " + f.Client
+	}
+	if f.What != "" {
+		what += ": " + f.What
+	}
+	return fmt.Sprintf("== %9.3f - %9.3f  %s\n", ms(f.At), ms(f.End()), what)
 }
 
 func ms(ns int64) float64 { return float64(ns) / 1e6 }

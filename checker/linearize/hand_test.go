@@ -152,6 +152,82 @@ func TestByHand(t *testing.T) {
 			b.leave("a", 60, 99, "A")
 			b.heartbeat("a", 70, 71, "A", 1, 25) // A had left by then, so B's answer was due by then
 		}, Illegal},
+
+		{"a commit outlives a crash", "", func(b *book) { b.commit("a", 0, 1, "", -1, 1, 0); b.restart(20, 21, 40); b.fetch("a", 50, 51, 1) }, Legal},
+		{"a commit does not outlive a crash", "", func(b *book) { b.commit("a", 0, 1, "", -1, 1, 0); b.restart(20, 21, 40); b.fetch("a", 50, 51, -1) }, Illegal},
+		{"a commit that a crash met, kept", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			eaten(b.commit("a", 19, 21, "", -1, 2, 0))
+			b.restart(20, 21, 40)
+			b.fetch("a", 50, 51, 2)
+		}, Legal},
+		{"a commit that a crash met, not kept", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			eaten(b.commit("a", 19, 21, "", -1, 2, 0))
+			b.restart(20, 21, 40)
+			b.fetch("a", 50, 51, 1)
+		}, Legal},
+		{"a commit that a crash met cannot come later", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			eaten(b.commit("a", 19, 21, "", -1, 2, 0))
+			b.restart(20, 21, 40)
+			b.fetch("a", 50, 51, 1)
+			b.fetch("a", 52, 53, 2)
+		}, Illegal},
+		{"a member outlives a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 50, 51, "A", 1, 0) }, Legal},
+		{"a member does not outlive a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 50, 51, "A", 1, 25) }, Illegal},
+		{"sessions begin anew after a crash", "", func(b *book) { b.alone(); b.restart(80, 81, 120); b.heartbeat("a", 215, 216, "A", 1, 0) }, Legal},
+		{"sessions end after a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 250, 251, "A", 1, 0) }, Illegal},
+		{"a crash forgets an id that was handed out", "", func(b *book) {
+			b.join("a", 0, 1, "", refusedJoin(79, "A"))
+			b.restart(20, 21, 40)
+			b.join("a", 50, 51, "A", refusedJoin(25, "A"))
+		}, Legal},
+		{"a crash does not forget an id that was handed out", "", func(b *book) {
+			b.join("a", 0, 1, "", refusedJoin(79, "A"))
+			b.restart(20, 21, 40)
+			b.join("a", 50, 51, "A", joined(1, "A", "A", "A"))
+		}, Illegal},
+		{"a parked join that a crash met", "", func(b *book) {
+			b.alone()
+			b.join("b", 10, 11, "", refusedJoin(79, "B"))
+			eaten(b.join("b", 12, 21, "B", nil))
+			b.restart(20, 21, 40)
+			b.heartbeat("a", 50, 51, "A", 1, 0) // the rebalance that B had begun is forgotten
+		}, Legal},
+		{"a generation that a crash loses", "", func(b *book) {
+			b.alone()
+			b.second() // generation 2, without its assignment
+			b.restart(26, 27, 40)
+			b.heartbeat("a", 50, 51, "A", 2, 22)
+			b.heartbeat("a", 52, 53, "A", 1, 0)
+		}, Legal},
+		{"an answer that a coordinator gives while it loads", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			b.restart(20, 21, 40)
+			b.commit("a", 30, 31, "", -1, 2, 14)
+			b.fetch("a", 50, 51, 1)
+		}, Legal},
+		{"the same answer without a crash", "", func(b *book) { b.commit("a", 30, 31, "", -1, 2, 14) }, Illegal},
+		{"a timer that is late by a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 300, 301, "A", 1, 0) }, Legal},
+		{"a timer that is later than a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 400, 401, "A", 1, 0) }, Illegal},
+		{"a timer that is early, after a pause", "", func(b *book) { b.alone(); b.pause(20, 60); b.heartbeat("a", 80, 81, "A", 1, 25) }, Illegal},
+		{"a request that was not sent", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			c := b.commit("a", 5, 6, "", -1, 2, 0)
+			c.Outcome, c.Response = history.NotSent, nil
+			b.fetch("a", 50, 51, 2)
+		}, Illegal},
+		{"an answer that was thrown away, of a commit that happened", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			eaten(b.commit("a", 5, 900, "", -1, 2, 0)) // however long the client has waited
+			b.fetch("a", 950, 951, 2)
+		}, Legal},
+		{"an answer that was thrown away, of a commit that did not", "", func(b *book) {
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			eaten(b.commit("a", 5, 900, "", -1, 2, 0))
+			b.fetch("a", 950, 951, 1)
+		}, Legal},
 		{"a superseded join, on Kafka", "java", func(b *book) { superseded(b) }, Legal},
 		{"a superseded join, by contract", "", func(b *book) { superseded(b) }, Illegal},
 	} {
@@ -184,6 +260,17 @@ func superseded(b *book) {
 	b.join("b", 12, 900, "B", nil)
 	b.join("b", 20, 41, "B", joined(2, "A", "B"))
 	b.join("a", 40, 41, "A", joined(2, "A", "A", "A", "B"))
+}
+
+// eaten takes the answer of a call away, on purpose.
+func eaten(c *history.Call) { c.Outcome, c.Response = history.Lost, nil }
+
+func (b *book) restart(at, gone, until int64) {
+	b.Faults = append(b.Faults, history.Fault{Kind: history.Restart, At: at * 1e6, Gone: gone * 1e6, Until: until * 1e6})
+}
+
+func (b *book) pause(at, until int64) {
+	b.Faults = append(b.Faults, history.Fault{Kind: history.Pause, At: at * 1e6, Until: until * 1e6})
 }
 
 // lost takes the answer of a call away.

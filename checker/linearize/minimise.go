@@ -34,6 +34,7 @@ func minimise(ctx context.Context, h *history.History, group string, limits Limi
 	m.pasts(ctx)
 	m.try(ctx, func(c *history.Call) bool { return !looks(c) })
 	m.try(ctx, func(c *history.Call) bool { return !refused(c) })
+	m.faults(ctx)
 	for changed := true; changed && m.time(ctx); {
 		changed = m.clients(ctx)
 		changed = m.chunks(ctx) || changed
@@ -90,7 +91,7 @@ func (m *minimiser) shorten(ctx context.Context) bool {
 
 // forget is the history without what is known of the end of one call.
 func forget(h *history.History, id int64) *history.History {
-	open := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls)}
+	open := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls), Faults: h.Faults}
 	for i := range open.Calls {
 		if c := &open.Calls[i]; c.ID == id {
 			c.Outcome, c.Response, c.Error = history.Open, nil, ""
@@ -102,7 +103,12 @@ func forget(h *history.History, id int64) *history.History {
 // try takes the smaller history if it shows the same fault.
 func (m *minimiser) try(ctx context.Context, keep func(*history.Call) bool) bool {
 	smaller := m.best.Keep(func(c *history.Call) bool { return c.ID == m.wrong || keep(c) })
-	if len(smaller.Calls) == len(m.best.Calls) || !m.time(ctx) {
+	return len(smaller.Calls) < len(m.best.Calls) && m.take(ctx, smaller)
+}
+
+// take takes the smaller history if it shows the same fault, and says whether it does.
+func (m *minimiser) take(ctx context.Context, smaller *history.History) bool {
+	if !m.time(ctx) {
 		return false
 	}
 	if m.check(ctx, forget(smaller, m.wrong)) != Legal || m.check(ctx, smaller) != Illegal {
@@ -127,6 +133,30 @@ func (m *minimiser) pasts(ctx context.Context) {
 		c := m.best.Calls[i]
 		if c.Key == int16(kmsg.DeleteGroups) && !refused(&c) && m.try(ctx, func(old *history.Call) bool { return old.Return >= c.Call }) {
 			return
+		}
+	}
+}
+
+// faults leaves out what was done to the target where it has nothing to do with it. What was done to connections is told by their calls.
+func (m *minimiser) faults(ctx context.Context) {
+	without := func(keep func(*history.Fault) bool) *history.History {
+		smaller := *m.best
+		smaller.Faults = nil
+		for i := range m.best.Faults {
+			if keep(&m.best.Faults[i]) {
+				smaller.Faults = append(smaller.Faults, m.best.Faults[i])
+			}
+		}
+		return &smaller
+	}
+	m.best = without(func(f *history.Fault) bool {
+		return f.Client == "" || slices.ContainsFunc(m.best.Calls, func(c history.Call) bool {
+			return c.Client == f.Client && c.Outcome == history.Lost && c.Call <= f.At && f.At <= c.Return
+		})
+	})
+	for i := len(m.best.Faults) - 1; i >= 0; i-- {
+		if gone := m.best.Faults[i]; gone.Client == "" {
+			m.take(ctx, without(func(f *history.Fault) bool { return *f != gone }))
 		}
 	}
 }
@@ -227,7 +257,7 @@ func wasNumbers(h *history.History) string {
 
 // renumber gives the calls dense ids, as a saved history must have, and keeps the old ones.
 func renumber(h *history.History) *history.History {
-	dense := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls)}
+	dense := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls), Faults: h.Faults}
 	for i := range dense.Calls {
 		c := &dense.Calls[i]
 		if c.Was == 0 {

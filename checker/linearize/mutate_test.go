@@ -144,7 +144,7 @@ func mutate(t *testing.T, r *rand.Rand, h *history.History, m mutation) *history
 	for range 400 {
 		i := r.IntN(len(h.Calls))
 		c := h.Calls[i]
-		if m.silent != (c.Outcome == history.GivenUp) {
+		if m.silent != (c.Outcome == history.GivenUp) || !m.silent && c.Outcome != history.Answered {
 			continue
 		}
 		req, err := c.DecodeRequest()
@@ -163,7 +163,7 @@ func mutate(t *testing.T, r *rand.Rand, h *history.History, m mutation) *history
 		if resp != nil && c.Outcome == history.Answered {
 			c.Response = history.EncodeResponse(resp, c.Version)
 		}
-		mutated := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls)}
+		mutated := &history.History{Header: h.Header, Calls: slices.Clone(h.Calls), Faults: h.Faults}
 		mutated.Calls[i] = c
 		return mutated
 	}
@@ -183,7 +183,7 @@ func TestMutatedHistoriesAreIllegal(t *testing.T) {
 			var tried, caught, unknown int
 			began := time.Now()
 			for seed := range uint64(runs) {
-				o := simOptions{seed: 10_000 + seed, groups: 2, clients: 6, calls: 120}
+				o := simOptions{seed: 10_000 + seed, groups: 2, clients: 6, calls: 120, static: seed%2 == 0, restarts: seed%4 == 3}
 				if m.silent {
 					o.profile = "java" // which drops superseded requests
 				}
