@@ -8,6 +8,12 @@ import (
 	"github.com/muster-kafka/muster/checker/history"
 )
 
+// What Kafka has by default.
+const (
+	maxMetadata      = 4096
+	newMemberTimeout = 5 * time.Minute
+)
+
 // book is a history written by hand. Instants are milliseconds; timers tick at 10 ms and may be 50 ms late; sessions are 100 ms and
 // rebalances 300 ms long.
 type book struct{ history.History }

@@ -135,6 +135,9 @@ func prepare(h *history.History, group string, limits Limits) (observe.Config, *
 	return config, nil, fmt.Errorf("no call is about group %q", group)
 }
 
+// maxStalled is the share of a run that may be stalled before nothing can be said.
+const maxStalled = 0.2
+
 func stalled(h *history.Header) float64 {
 	if h.Ran <= 0 {
 		return 0
@@ -158,6 +161,8 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 		g.Reason = abandoned.Error()
 	case result == porcupine.Unknown:
 		g.Reason = fmt.Sprintf("no verdict within %v (%d operations, %d of them open at once)", limits.Timeout, g.Operations, g.Overlap)
+	case result == porcupine.Illegal && j.leftOut() != nil:
+		g.Reason = j.leftOut().Error()
 	case result == porcupine.Illegal:
 		g.Result = Illegal
 	case capped > 0:

@@ -68,6 +68,11 @@ func (t *text) opt(name, value string) {
 		t.add("%s=%s", name, value)
 	}
 }
+func (t *text) instance(id *string) {
+	if id != nil {
+		t.add("instance=%s", *id)
+	}
+}
 func (t text) String() string { return strings.Join(t, " ") }
 
 func requestText(req kmsg.Request, version int16) string {
@@ -75,6 +80,7 @@ func requestText(req kmsg.Request, version int16) string {
 	switch r := req.(type) {
 	case *kmsg.JoinGroupRequest:
 		t.opt("member", short(r.MemberID))
+		t.instance(r.InstanceID)
 		for _, p := range r.Protocols {
 			t.add("%s=%q", p.Name, p.Metadata)
 		}
@@ -91,12 +97,19 @@ func requestText(req kmsg.Request, version int16) string {
 		t.opt("member", short(r.MemberID))
 		for _, m := range r.Members {
 			t.opt("member", short(m.MemberID))
+			t.instance(m.InstanceID)
 		}
 	case *kmsg.OffsetCommitRequest:
 		t.add("member=%s gen=%d", short(r.MemberID), r.Generation)
 		for _, topic := range r.Topics {
 			for _, p := range topic.Partitions {
 				t.add("%s/%d=%d", topic.Topic, p.Partition, p.Offset)
+			}
+		}
+	case *kmsg.OffsetDeleteRequest:
+		for _, topic := range r.Topics {
+			for _, p := range topic.Partitions {
+				t.add("%s/%d", topic.Topic, p.Partition)
 			}
 		}
 	}
@@ -165,6 +178,13 @@ func answerText(resp kmsg.Response) string {
 			t.opt("protocol", g.Protocol)
 			for _, m := range g.Members {
 				t.add("%s:%q", short(m.MemberID), m.MemberAssignment)
+			}
+		}
+	case *kmsg.OffsetDeleteResponse:
+		t.add("%s", errorText(r.ErrorCode))
+		for _, topic := range r.Topics {
+			for _, p := range topic.Partitions {
+				t.add("%s/%d:%s", topic.Topic, p.Partition, errorText(p.ErrorCode))
 			}
 		}
 	case *kmsg.ListGroupsResponse:

@@ -245,7 +245,7 @@ func TestByHand(t *testing.T) {
 			if v.Result != test.want {
 				t.Errorf("%v %s, want %v", v.Result, v.Reason, test.want)
 				if v.Result == Illegal {
-					f, _ := Explain(t.Context(), &b.History, "g", Options{Out: t.TempDir()})
+					f, _ := Explain(t.Context(), &b.History, "g", Explaining{Out: t.TempDir()})
 					t.Log(f.Text)
 				}
 			}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/muster-kafka/muster/checker/history"
-	"github.com/muster-kafka/muster/conformance/target"
 )
 
 // Failure is one group's history that the specification does not explain.
@@ -32,96 +30,22 @@ type Failure struct {
 	Replay  string // the command that judges it again
 }
 
-// Report is what a campaign of runs found.
-type Report struct {
-	Histories  int // one for each group of each run
-	Operations int // calls that were judged, each once for each group it is about
-	Legal      int
-	Illegal    int
-	Unknown    int
-	Reasons    []string // of the unknown ones
-	Stalled    int      // runs that were thrown away and made again, as the machine had too much else to do
-	Failures   []Failure
-	Stall      time.Duration // the worst of all runs
-	Elapsed    time.Duration
-}
-
-// Judge drives traffic against a target, checks what was recorded, and makes failures small. The error is about the target or the
-// machine; the report then holds what was judged until then.
-func Judge(ctx context.Context, t target.Target, o Options) (Report, error) {
-	o = o.withDefaults(t.Capabilities())
-	started := time.Now()
-	var report Report
-	seeds := rand.New(rand.NewPCG(o.Seed, 0))
-	for run := range o.Runs {
-		once := o
-		if run > 0 {
-			once.Seed = seeds.Uint64()
-		}
-		h, err := Drive(ctx, t, once)
-		for again := 0; err == nil && again < o.Retries && stalled(&h.Header) > maxStalled; again++ {
-			report.Stalled++
-			o.Progress(fmt.Sprintf("run %d of %d: stalled for %v of %v, nothing can be said; again", run+1, o.Runs,
-				h.Header.StalledFor.Round(time.Millisecond), h.Header.Ran.Round(time.Millisecond)))
-			h, err = Drive(ctx, t, once)
-		}
-		if h != nil && len(h.Calls) > 0 {
-			if checkErr := report.add(ctx, h, once); err == nil {
-				err = checkErr
-			}
-		}
-		report.Elapsed = time.Since(started)
-		if err != nil {
-			return report, err
-		}
-		if ctx.Err() != nil {
-			return report, context.Cause(ctx)
-		}
-		o.Progress(fmt.Sprintf("run %d of %d: %d calls judged, %d illegal, %d unknown", run+1, o.Runs, report.Operations, report.Illegal, report.Unknown))
-	}
-	return report, nil
-}
-
-// add checks one history and takes it into the report.
-func (r *Report) add(ctx context.Context, h *history.History, o Options) error {
-	v, err := Check(ctx, h, o.Limits)
-	if err != nil {
-		return err
-	}
-	r.Stall = max(r.Stall, h.Header.Stall)
-	whole := ""
-	for _, g := range v.Groups {
-		r.Histories++
-		r.Operations += g.Calls
-		switch g.Result {
-		case Legal:
-			r.Legal++
-		case Unknown:
-			r.Unknown++
-			r.Reasons = append(r.Reasons, fmt.Sprintf("seed %d, group %q: %s", h.Header.Seed, g.Group, g.Reason))
-		case Illegal:
-			r.Illegal++
-			if whole == "" {
-				whole = filepath.Join(o.Out, fmt.Sprintf("history-%d.jsonl", h.Header.Seed))
-				if err := h.WriteFile(whole); err != nil {
-					return err
-				}
-			}
-			f, err := Explain(ctx, h, g.Group, o)
-			if err != nil {
-				return err
-			}
-			f.Whole = whole
-			r.Failures = append(r.Failures, f)
-		}
-	}
-	return nil
+// Explaining says how to explain. Zero values mean the defaults.
+type Explaining struct {
+	Limits Limits
+	Out    string        // folder for what is saved; default "muster-out"
+	Again  bool          // what is judged was saved before: nothing is written, and the text does not send the reader here again
+	Budget time.Duration // for leaving out what one failure does not need, once the wrong answer is found; default 10 s
 }
 
 // Explain makes the illegal history of a group small, says why it is illegal, and saves it.
-func Explain(ctx context.Context, h *history.History, group string, o Options) (Failure, error) {
-	setDefault(&o.Budget, 10*time.Second)
-	setDefault(&o.Out, "muster-out")
+func Explain(ctx context.Context, h *history.History, group string, o Explaining) (Failure, error) {
+	if o.Budget <= 0 {
+		o.Budget = 10 * time.Second
+	}
+	if o.Out == "" {
+		o.Out = "muster-out"
+	}
 	f := Failure{Group: group}
 	small, found := minimise(ctx, h, group, o.Limits, o.Budget)
 	if !o.Again { // what is judged again is told of by the numbers of its file

@@ -66,7 +66,7 @@ func TestSpecificationIsLegal(t *testing.T) {
 							unknown.Add(1)
 							t.Logf("seed %d group %s: %s", seed, g.Group, g.Reason)
 						case Illegal:
-							f, err := Explain(t.Context(), h, g.Group, Options{Out: t.TempDir(), Limits: Limits{Timeout: 5 * time.Second}})
+							f, err := Explain(t.Context(), h, g.Group, Explaining{Out: t.TempDir(), Limits: Limits{Timeout: 5 * time.Second}})
 							t.Fatalf("seed %d: %s %v", seed, f.Text, err)
 						}
 					}

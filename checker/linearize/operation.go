@@ -169,8 +169,7 @@ func (p *partition) add(c *call, end int64) {
 		op(request, c.from, c.taken)
 		op(silent, c.silentAt, c.silentAt)
 	default:
-		// Effect unknown: either it was taken up in time, or never. The place that the search finds for it says which, so the state
-		// need not fork as well.
+		// Effect unknown: either it was taken up in time, or never. Explanations are kept for both, until an answer tells them apart.
 		c.unsure = true
 		for _, r := range p.restarts { // a coordinator that is dead takes nothing up
 			if c.from <= r.call.gone {
@@ -178,7 +177,7 @@ func (p *partition) add(c *call, end int64) {
 				break
 			}
 		}
-		op(request, c.from, end)
+		op(request, c.from, max(c.from, min(c.taken, end)))
 		if c.outcome == history.Closed && !p.whileDown(c) {
 			p.closed++
 		}

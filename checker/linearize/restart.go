@@ -54,8 +54,8 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 		j.world.LoadStarts(o.Branch, crash, func(o observe.Outcome) bool {
 			j.world.Loaded(o.Branch, loaded, func(o observe.Outcome) bool {
 				if o.Overflow {
-					j.giveUp(fmt.Errorf("%w: group %q needs more member slots or symbols than the model has", errCapacity, j.partition.group))
-					return false
+					j.leaveOut()
+					return true
 				}
 				next.add(explanation{branch: o.Branch, now: loaded.Earliest, owed: e.owed})
 				return true

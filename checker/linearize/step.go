@@ -23,6 +23,7 @@ type judge struct {
 
 	mu     sync.Mutex
 	gaveUp error // why nothing can be said; see giveUp
+	left   error // why some explanations were not followed; see leaveOut
 
 	trace func(refusal) // told each time an explanation is refused; nil while nobody asks
 }
@@ -50,6 +51,20 @@ func (j *judge) giveUp(err error) {
 	}
 }
 
+// leaveOut remembers that an explanation was not followed, as the model has no room for it. What the others explain is explained; but
+// nothing is proven where they explain nothing.
+func (j *judge) leaveOut() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.left = fmt.Errorf("%w: group %q needs more member slots or symbols than the model has", errCapacity, j.partition.group)
+}
+
+func (j *judge) leftOut() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.left
+}
+
 func (j *judge) abandoned() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -67,10 +82,6 @@ func (j *judge) initial() *state {
 func (j *judge) step(ctx context.Context, before *state, op *operation) *state {
 	var next set
 	for i := range before.explanations {
-		if tooLate(&before.explanations[i], op) {
-			next.add(before.explanations[i])
-			continue
-		}
 		for e := range j.settle(ctx, &before.explanations[i], op) {
 			if ctx.Err() != nil || j.abandoned() != nil {
 				return nil
@@ -87,9 +98,6 @@ func (j *judge) step(ctx context.Context, before *state, op *operation) *state {
 	}
 	return next.state()
 }
-
-// tooLate says whether an operation that may never have happened is placed where it can no longer happen.
-func tooLate(e *explanation, op *operation) bool { return op.call.unsure && e.now > op.call.taken }
 
 // place puts the operation after an explanation whose timers have fired.
 func (j *judge) place(e *explanation, op *operation, next *set) {
@@ -110,14 +118,15 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 	case restart:
 		j.restart(e, op, next)
 	case request:
+		if op.call.unsure { // it has had no effect
+			next.add(explanation{branch: e.branch, now: now, owed: e.owed})
+		}
 		at := observe.Window{Earliest: now, Latest: min(op.last(), j.latest(e))}
 		if at.Earliest > at.Latest {
 			j.refuse(e, op.call, nil, nil, "a timer must have fired before")
 			return
 		}
-		if !j.apply(e, op.call, at, next) && op.call.unsure {
-			next.add(explanation{branch: e.branch, now: now, owed: e.owed})
-		}
+		j.apply(e, op.call, at, next)
 	}
 }
 
@@ -132,19 +141,17 @@ func (j *judge) latest(e *explanation) int64 {
 
 const maxInstant = 1 << 62
 
-func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set) (any bool) {
+func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set) {
 	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted}
 	err := j.world.Apply(e.branch, r, at, func(o observe.Outcome) bool {
 		j.accept(e, c, o, at, func(after explanation) {
 			next.add(after)
-			any = true
 		})
 		return j.abandoned() == nil
 	})
 	if err != nil {
 		j.giveUp(fmt.Errorf("call %d of group %q: %w", c.id, j.partition.group, err))
 	}
-	return any
 }
 
 // accept compares an outcome with what was recorded, and yields the explanation that results, or several where ids that were lost
@@ -152,7 +159,7 @@ func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set) (an
 // record is known, and so a wrong explanation ends early. c is the call that is handled, nil for a timer.
 func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Window, yield func(explanation)) {
 	if o.Overflow {
-		j.giveUp(fmt.Errorf("%w: group %q needs more member slots or symbols than the model has", errCapacity, j.partition.group))
+		j.leaveOut()
 		return
 	}
 	owed, answered := e.owed, false

@@ -19,6 +19,7 @@ type Setup struct {
 	Seed     uint64
 	Groups   []string
 	Clients  int
+	Name     string // begins the clients' names, which are their client ids
 	Topic    string // partitions 0 and 1 are committed
 	Versions map[int16]target.VersionRange
 	// MaxMetadata is offset.metadata.max.bytes of the target.
@@ -63,7 +64,7 @@ type Client struct {
 // New returns the n-th client of a run. Clients are spread over the groups in turn.
 func New(setup *Setup, n int) *Client {
 	c := &Client{
-		Client: gen.NewClient(fmt.Sprintf("c%d", n), setup.Groups[n%len(setup.Groups)]),
+		Client: gen.NewClient(fmt.Sprintf("%sc%d", setup.Name, n), setup.Groups[n%len(setup.Groups)]),
 		setup:  setup,
 		rand:   rand.New(rand.NewPCG(setup.Seed, uint64(n)*0x9e3779b97f4a7c15+1)),
 	}

@@ -21,7 +21,25 @@ type Plan struct {
 	Duration time.Duration // and after so long; 0 is no limit
 	Patience time.Duration // an answer that has not come by then is given up, and the connection closed
 	Overlap  int           // calls of one group that may be open at a time
+
+	Pace   func(context.Context) error // waited for before each call; nil is no limit
+	Around Around                      // nil: nothing is done to the target on purpose
 }
+
+// Around is what is done to a target, and to the connections to it, while clients are at work.
+type Around interface {
+	// Enter waits until requests may be sent, and says in which of the target's lives; connections of a former one are dead.
+	Enter(ctx context.Context) (life int64, err error)
+
+	// Blames says whether what was done since then may be why a client of that life has no answer.
+	Blames(client string, life int64, since time.Time) bool
+}
+
+// calm is where nothing is done.
+type calm struct{}
+
+func (calm) Enter(ctx context.Context) (int64, error) { return 0, ctx.Err() }
+func (calm) Blames(string, int64, time.Time) bool     { return false }
 
 // Drive runs the clients against a target until the plan is done, and records every call. An error means that the target could not
 // be reached; what was recorded until then is still in the recorder.
@@ -34,6 +52,9 @@ func Drive(ctx context.Context, t target.Target, plan Plan, rec *history.Recorde
 	}
 	if plan.Versions == nil {
 		plan.Versions = t.Capabilities().Versions
+	}
+	if plan.Around == nil {
+		plan.Around = calm{}
 	}
 	d := &driver{target: t, plan: plan, rec: rec, open: map[string]chan struct{}{}}
 	for _, g := range plan.Groups {
@@ -86,6 +107,7 @@ type runner struct {
 type link struct {
 	conn target.Conn
 	id   int64
+	life int64 // of the target
 }
 
 func (d *driver) run(ctx context.Context, n int) error {
@@ -150,21 +172,38 @@ type ongoing struct {
 	call   *target.Call
 	giveUp int64
 	groups []string
+	life   int64
+	since  time.Time
+}
+
+// blamed says whether something that was done on purpose may be why the call has no answer.
+func (r *runner) blamed(o *ongoing) bool {
+	return r.plan.Around.Blames(r.client.Name, o.life, o.since)
 }
 
 // begin sends a request, unless a group it is about has as many open calls as it may have.
 func (r *runner) begin(ctx context.Context, l *link, step Step) (*ongoing, error) {
+	life, err := r.plan.Around.Enter(ctx)
+	if err != nil {
+		return nil, nil
+	}
+	if l.conn != nil && l.life != life {
+		l.close()
+	}
+	o := &ongoing{req: step.Request, groups: history.GroupsOf(step.Request, r.plan.Groups), life: life, since: r.target.Clock().Now()}
 	if l.conn == nil {
 		conn, err := r.target.Dial(ctx, r.client.Name)
 		if err != nil {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || r.blamed(o) {
 				return nil, nil
 			}
 			return nil, fmt.Errorf("traffic: client %s cannot connect to %s: %w", r.client.Name, r.target.Name(), err)
 		}
-		l.conn, l.id = conn, r.conns.Add(1)
+		l.conn, l.id, l.life = conn, r.conns.Add(1), life
 	}
-	o := &ongoing{req: step.Request, groups: history.GroupsOf(step.Request, r.plan.Groups)}
+	if r.plan.Pace != nil && r.plan.Pace(ctx) != nil {
+		return nil, nil
+	}
 	if !r.enter(o.groups) {
 		return nil, nil
 	}
@@ -187,7 +226,11 @@ func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
 		at := r.rec.Now() // before the connection is closed: until here the client would have taken an answer
 		l.close()
 		r.client.Lost(o.req)
-		if !(Step{Request: o.req}).Parks() && ctx.Err() == nil {
+		switch {
+		case r.blamed(o):
+			r.rec.Finish(o.id, nil, history.Lost, "", at)
+			return nil
+		case !(Step{Request: o.req}).Parks() && ctx.Err() == nil:
 			r.silent.Add(1)
 		}
 		r.rec.Finish(o.id, nil, history.GivenUp, "", at)
@@ -198,6 +241,10 @@ func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
 	if err != nil {
 		l.close()
 		r.client.Lost(o.req)
+		if r.blamed(o) {
+			r.rec.Finish(o.id, nil, history.Lost, err.Error(), at)
+			return nil
+		}
 		r.closed.Add(1)
 		r.rec.Finish(o.id, nil, history.Closed, err.Error(), at)
 		return nil

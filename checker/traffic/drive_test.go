@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,7 +136,7 @@ func TestEveryCallIsRecorded(t *testing.T) {
 		if c.Outcome != history.Answered || c.Return < c.Call+int64(time.Millisecond) || len(c.Groups) == 0 {
 			t.Errorf("%+v", c)
 		}
-		if c.API == "JoinGroup" && (c.Version < 4 || c.Version > 6) {
+		if c.Key == int16(kmsg.JoinGroup) && (c.Version < 4 || c.Version > 6) {
 			t.Errorf("JoinGroup version %d, which the target does not offer", c.Version)
 		}
 	}
@@ -198,6 +199,49 @@ func TestBadTargets(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// blaming says that all is its own doing.
+type blaming struct{ lives atomic.Int64 }
+
+func (b *blaming) Enter(ctx context.Context) (int64, error) { return b.lives.Add(1), ctx.Err() }
+func (b *blaming) Blames(string, int64, time.Time) bool     { return true }
+
+// TestBlamed shows that what was done on purpose is not held against the target, and that connections of a former life are not used.
+func TestBlamed(t *testing.T) {
+	for name, answer := range map[string]func(kmsg.Request) (kmsg.Response, error){
+		"silence": func(kmsg.Request) (kmsg.Response, error) { return nil, nil },
+		"closed":  func(kmsg.Request) (kmsg.Response, error) { return nil, errors.New("gone") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := recorder()
+			p := plan(60)
+			p.Around, p.Patience = &blaming{}, 5*time.Millisecond
+			if err := traffic.Drive(t.Context(), &fake{answer: answer}, p, rec); err != nil {
+				t.Fatal(err)
+			}
+			h := rec.History(history.Header{})
+			conns := map[int64]bool{}
+			for _, c := range h.Calls {
+				if c.Outcome != history.Lost {
+					t.Errorf("call %d: %s, want %s", c.ID, c.Outcome, history.Lost)
+				}
+				if conns[c.Conn] {
+					t.Errorf("call %d is on a connection of a former life", c.ID)
+				}
+				conns[c.Conn] = true
+			}
+			if len(h.Calls) < 30 {
+				t.Errorf("only %d calls: the run ended as if the target were to blame", len(h.Calls))
+			}
+		})
+	}
+	refusing := &fake{dial: errors.New("gone")}
+	p := plan(10)
+	p.Around, p.Duration = &blaming{}, 50*time.Millisecond
+	if err := traffic.Drive(t.Context(), refusing, p, recorder()); err != nil {
+		t.Errorf("connections that are refused on purpose end the run: %v", err)
 	}
 }
 

@@ -177,8 +177,9 @@ func (c *Client) deleteOffsets() Step {
 	r.Group = c.Group
 	t := kmsg.NewOffsetDeleteRequestTopic()
 	t.Topic = c.setup.Topic
-	for partition := range int32(2) {
-		if c.rand.IntN(2) == 0 {
+	first := c.rand.Int32N(2)
+	for partition := range int32(2) { // one of them, or both
+		if partition == first || c.rand.IntN(2) == 0 {
 			one := kmsg.NewOffsetDeleteRequestTopicPartition()
 			one.Partition = partition
 			t.Partitions = append(t.Partitions, one)

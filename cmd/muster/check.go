@@ -59,7 +59,7 @@ func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
 		if g.Result != linearize.Illegal {
 			continue
 		}
-		f, err := linearize.Explain(cmd.Context(), h, g.Group, linearize.Options{Limits: limits, Again: true})
+		f, err := linearize.Explain(cmd.Context(), h, g.Group, linearize.Explaining{Limits: limits, Again: true})
 		if err != nil {
 			return unavailable(err)
 		}

@@ -108,6 +108,12 @@ func (b *Broker) Kill() error {
 	return b.proc.kill()
 }
 
+// Freeze makes the broker stand still until Thaw, with all that it has in memory. Not every system can.
+func (b *Broker) Freeze() error { return freeze(b.proc.cmd.Process) }
+
+// Thaw ends that.
+func (b *Broker) Thaw() error { return thaw(b.proc.cmd.Process) }
+
 // Stop ends the broker and removes what it left, unless Options.Dir said to keep it. It waits at most 20 s for an orderly end,
 // less if the context ends before.
 func (b *Broker) Stop(ctx context.Context) error {

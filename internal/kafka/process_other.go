@@ -3,6 +3,7 @@
 package kafka
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -12,3 +13,7 @@ func brokerAttr() *syscall.SysProcAttr { return nil }
 func guardAttr() *syscall.SysProcAttr { return nil }
 
 func terminate(p *os.Process) error { return p.Kill() } // there is no gentler way
+
+func freeze(*os.Process) error { return errors.ErrUnsupported }
+
+func thaw(*os.Process) error { return errors.ErrUnsupported }

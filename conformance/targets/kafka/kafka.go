@@ -95,12 +95,24 @@ func resigns(version string) bool {
 	return version != "4.0.0" && !strings.HasSuffix(version, kafka.JavaCoordinator)
 }
 
+// Crash kills the broker, and returns when it is gone. Recover starts it on its data again, and returns when it serves.
+func (t *Target) Crash() error { return t.broker.Kill() }
+
+// Recover is the other half of Crash.
+func (t *Target) Recover(ctx context.Context) error { return t.broker.Restart(ctx) }
+
+// Freeze makes the broker stand still until Thaw.
+func (t *Target) Freeze() error { return t.broker.Freeze() }
+
+// Thaw ends a Freeze.
+func (t *Target) Thaw() error { return t.broker.Thaw() }
+
 // restart kills the broker and starts it on its data again.
 func (t *Target) restart(ctx context.Context) error {
-	if err := t.broker.Kill(); err != nil {
+	if err := t.Crash(); err != nil {
 		return err
 	}
-	return t.broker.Restart(ctx)
+	return t.Recover(ctx)
 }
 
 // Broker is the process behind the target, for its pid, its log, and crashes.

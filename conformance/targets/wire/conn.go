@@ -36,8 +36,8 @@ func (c *Conn) Send(req kmsg.Request, version int16) *target.Call {
 	if c.closed {
 		return failed(req, version, target.ErrClosed)
 	}
-	if c.target.limit != nil {
-		if err := c.target.limit.Wait(context.Background()); err != nil {
+	if limit := c.target.pacer(); limit != nil {
+		if err := limit.Wait(context.Background()); err != nil {
 			return failed(req, version, err)
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Conn) route(group string) (*link, error) {
 	if !ok {
 		return nil, fmt.Errorf("the coordinator of %s is node %d, of which no address is known", group, node)
 	}
-	l, err := c.target.dialer.dial(context.Background(), addr, c.clientID) // bounded by the dialer's timeout
+	l, err := c.target.actors().dial(context.Background(), addr, c.clientID) // bounded by the dialer's timeout
 	if err != nil {
 		return nil, err
 	}

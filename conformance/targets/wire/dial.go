@@ -19,6 +19,8 @@ type dialer struct {
 	tls        *tls.Config
 	sasl       sasl.Mechanism
 	timeout    time.Duration
+
+	through func(addr string) (string, error) // see Target.Divert; nil: nothing stands between
 }
 
 // netDial opens the TCP or TLS connection alone; an empty address means the seed.
@@ -31,6 +33,12 @@ func (d dialer) netDial(ctx context.Context, addr string) (net.Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
+	if d.through != nil {
+		var err error
+		if addr, err = d.through(addr); err != nil {
+			return nil, err
+		}
+	}
 	var nd net.Dialer
 	conn, err := nd.DialContext(ctx, "tcp", addr)
 	if err != nil {

@@ -91,11 +91,12 @@ type Target struct {
 	found  Findings
 	topics []string // created by us
 
-	mu     sync.Mutex
-	conns  map[*Conn]struct{}
-	groups map[string]struct{} // named in requests so far
-	doubts []string            // see Doubts
-	closed bool
+	mu      sync.Mutex
+	conns   map[*Conn]struct{}
+	groups  map[string]struct{}               // named in requests so far
+	doubts  []string                          // see Doubts
+	through func(addr string) (string, error) // see Divert
+	closed  bool
 }
 
 var _ target.Target = (*Target)(nil)
@@ -182,7 +183,7 @@ func (t *Target) Clock() target.Clock { return wallClock{} }
 // Dial implements target.Target. The connection goes to the address given; requests of a group go on to its coordinator if that is
 // another broker.
 func (t *Target) Dial(ctx context.Context, clientID string) (target.Conn, error) {
-	l, err := t.dialer.dial(ctx, "", clientID)
+	l, err := t.actors().dial(ctx, "", clientID)
 	if err != nil {
 		return nil, err
 	}

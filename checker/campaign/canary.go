@@ -1,0 +1,175 @@
+package campaign
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// canary measures how far the machine, the network and the target fall behind: it sleeps a little, asks about a group of its own that
+// never exists, and takes what both take longer than the sleep. A timer that is late by as much proves nothing.
+type canary struct {
+	target  target.Target
+	around  *around
+	pace    func(context.Context) error
+	group   string
+	version int16
+	pause   time.Duration
+
+	mu     sync.Mutex
+	began  time.Time // of the round that goes on; zero between rounds
+	paused time.Duration
+	stalls []stall // the last few minutes'
+	latest time.Duration
+}
+
+// stall is a time during which nothing came back.
+type stall struct {
+	end  time.Time
+	late time.Duration
+}
+
+const (
+	canaryPause = 10 * time.Millisecond
+	// slowPause is that of a target whose requests are counted.
+	slowPause = 100 * time.Millisecond
+	// stallFrom is the lateness from which on a round counts as stalled; below it is ordinary scheduling.
+	stallFrom = 50 * time.Millisecond
+	// maxStalled is the share of a history that may be stalled before nothing can be said.
+	maxStalled = 0.2
+	// patience of the canary with the target.
+	canaryPatience = 10 * time.Second
+	// remembered stalls: a history is far shorter.
+	remembered = 5 * time.Minute
+)
+
+func newCanary(c *campaign) *canary {
+	k := &canary{
+		target: c.target, around: c.around, pace: c.pace, group: c.caps.Prefix + "lin-" + c.stamp + "-canary", pause: canaryPause,
+		version: min(c.caps.Versions[int16(kmsg.DescribeGroups)].Max, 5),
+	}
+	if c.caps.MaxGroups > 0 {
+		k.pause = slowPause
+	}
+	return k
+}
+
+func (k *canary) watch(ctx context.Context) {
+	var conn target.Conn
+	var life int64
+	drop := func() {
+		if conn != nil {
+			conn.Close()
+			conn = nil
+		}
+	}
+	defer drop()
+	clock := k.target.Clock()
+	for {
+		now, err := k.around.Enter(ctx)
+		if err != nil {
+			return
+		}
+		if now != life {
+			drop()
+			life = now
+		}
+		if conn == nil {
+			if conn, err = k.target.Dial(ctx, canaryName); err != nil {
+				conn = nil
+				if clock.Sleep(ctx, k.pause) != nil {
+					return
+				}
+				continue // whether the target has gone is for clients to say
+			}
+		}
+		if k.pace != nil && k.pace(ctx) != nil {
+			return
+		}
+		began, paused := clock.Now(), k.around.paused()
+		k.begin(began, paused)
+		if clock.Sleep(ctx, k.pause) != nil {
+			return
+		}
+		req := kmsg.NewPtrDescribeGroupsRequest()
+		req.Groups = []string{k.group}
+		call := conn.Send(req, k.version)
+		answered := clock.Await(ctx, call, canaryPatience)
+		if ctx.Err() != nil {
+			return
+		}
+		if k.around.Blames(canaryName, life, began) {
+			k.begin(time.Time{}, 0)
+			continue
+		}
+		if !answered {
+			drop()
+		} else if _, err := call.Answer(); err != nil {
+			drop()
+		}
+		k.saw(clock.Now(), k.late(clock.Now()))
+	}
+}
+
+// canaryName is its client id.
+const canaryName = "canary"
+
+func (k *canary) begin(at time.Time, paused time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.began, k.paused = at, paused
+}
+
+// late is by how much the round that goes on is late by now. What stood still on purpose is not late.
+func (k *canary) late(now time.Time) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.began.IsZero() {
+		return 0
+	}
+	return now.Sub(k.began) - k.pause - (k.around.paused() - k.paused)
+}
+
+func (k *canary) saw(at time.Time, late time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.began = time.Time{}
+	k.latest = max(k.latest, late)
+	if late < stallFrom {
+		return
+	}
+	k.stalls = append(k.stalls, stall{at, late})
+	for len(k.stalls) > 0 && at.Sub(k.stalls[0].end) > remembered {
+		k.stalls = k.stalls[1:]
+	}
+}
+
+// lately is the worst lateness since it was last asked for.
+func (k *canary) lately() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	late := k.latest
+	k.latest = 0
+	return late
+}
+
+// between is the worst stall of a time, and the sum of all.
+func (k *canary) between(from, to time.Time) (worst, total time.Duration) {
+	if late := k.late(to); late >= stallFrom {
+		worst, total = late, late
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range k.stalls {
+		if s.end.Before(from) || s.end.Add(-s.late).After(to) {
+			continue
+		}
+		worst = max(worst, s.late)
+		total += s.late
+	}
+	return worst, total
+}

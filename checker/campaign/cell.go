@@ -1,0 +1,182 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/traffic"
+	"github.com/muster-kafka/muster/conformance/target"
+)
+
+// cell is one history in the making: a group or two, from before their beginning, with their members.
+type cell struct {
+	plan      traffic.Plan
+	rec       *history.Recorder
+	disturbed bool // its connections may be
+	started   time.Time
+
+	history *history.History // when it is over
+}
+
+// names are those of its clients.
+func (c *cell) names() []string {
+	all := make([]string, c.plan.Clients)
+	for n := range all {
+		all[n] = fmt.Sprintf("%sc%d", c.plan.Name, n)
+	}
+	return all
+}
+
+// newCell draws a cell; n is the number of groups before it.
+func (c *campaign) newCell(n int) *cell {
+	seed := c.o.Seed + uint64(n)*0x9e3779b97f4a7c15
+	r := rand.New(rand.NewPCG(seed, 0xce11))
+	groups, clients := 1, 2+r.IntN(7)
+	if r.IntN(4) == 0 && (c.o.Groups == 0 || n+1 < c.o.Groups) {
+		groups = 2
+		clients += 2 + r.IntN(5)
+	}
+	steps := 60 + r.IntN(341)
+	if c.o.Steps > 0 {
+		steps = c.o.Steps
+	}
+	one := &cell{
+		disturbed: c.o.Faults.Connections && r.IntN(2) == 0,
+		plan: traffic.Plan{
+			Setup: traffic.Setup{
+				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.caps.Versions, MinSession: c.caps.MinSession, MaxMetadata: maxMetadata,
+				Static: c.caps.Has(target.Static) && r.IntN(2) == 0, OffsetDelete: c.caps.Has(target.OffsetDelete),
+				Period: max(1500*time.Millisecond, c.caps.MinSession*3/2),
+			},
+			Calls: steps, Duration: max(10*time.Second, 5*c.caps.MinSession), Patience: c.o.Patience, Overlap: maxOverlap,
+			Pace: c.pace, Around: c.around,
+		},
+	}
+	for i := range groups {
+		one.plan.Groups = append(one.plan.Groups, fmt.Sprintf("%slin-%s-%d", c.caps.Prefix, c.stamp, n+i))
+	}
+	one.plan.Topic = c.topic()
+	if one.disturbed && c.caps.MinSession < time.Second {
+		one.plan.Patience = min(c.o.Patience, 1500*time.Millisecond)
+	}
+	return one
+}
+
+// topic is one for which offsets can be committed, as long as there is one.
+func (c *campaign) topic() string {
+	if names := slices.Sorted(maps.Values(c.caps.Topics)); len(names) > 0 {
+		return names[0]
+	}
+	return c.caps.Prefix + "t" // commits are refused then
+}
+
+// run makes the history of a cell and hands it over to be judged.
+func (c *campaign) run(ctx context.Context, one *cell) {
+	clock := c.target.Clock()
+	one.started = clock.Now()
+	one.rec = &history.Recorder{Clock: clock.Now, Start: one.started, Groups: one.plan.Groups}
+	c.around.join(one)
+	err := traffic.Drive(ctx, c.target, one.plan, one.rec)
+	c.around.leave(one)
+	if err != nil {
+		c.fail(err)
+	}
+	c.finish(one, clock.Now())
+	if c.caps.MaxGroups > 0 {
+		c.tidy(ctx, one)
+	}
+	if len(one.history.Calls) == 0 {
+		return
+	}
+	c.count(one.history)
+	select {
+	case c.ready <- one:
+	default: // so many wait already that there is no hope
+		c.leftOver(one)
+	}
+}
+
+// finish puts the history together.
+func (c *campaign) finish(one *cell, ended time.Time) {
+	topics := map[string]int32{}
+	for _, name := range c.caps.Topics {
+		topics[name] = 2
+	}
+	slack := c.o.Slack
+	if one.disturbed {
+		slack += longestHold
+	}
+	worst, total := c.canary.between(one.started, ended)
+	one.history = one.rec.History(history.Header{
+		Target: c.target.Name(), Seed: one.plan.Seed, Started: one.started.UTC().Format(time.RFC3339),
+		MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, NewMemberTimeout: newMemberTimeout, MaxMetadata: maxMetadata,
+		InitialDelay: c.caps.InitialDelay, Tick: c.o.Tick, Slack: slack, Stall: worst, StalledFor: total, Ran: ended.Sub(one.started),
+		Groups: one.plan.Groups, Topics: topics,
+	})
+}
+
+// count counts calls by their ends.
+func (c *campaign) count(h *history.History) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.Made += len(h.Calls)
+	for i := range h.Calls {
+		if h.Calls[i].Outcome == history.Answered {
+			c.report.Answered++
+		} else {
+			c.report.NotAnswered++
+		}
+	}
+	c.report.Stall = max(c.report.Stall, h.Header.Stall)
+}
+
+// tidy removes the groups of a cell from a target that may have few of ours at a time: their members leave, then they are deleted. What
+// cannot be removed is so when the target is closed.
+func (c *campaign) tidy(ctx context.Context, one *cell) {
+	conn, err := c.target.Dial(ctx, "tidy")
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	ask := func(req kmsg.Request, most int16) {
+		if c.pace == nil || c.pace(ctx) == nil {
+			c.target.Clock().Await(ctx, conn.Send(req, min(c.caps.Versions[req.Key()].Max, most)), 2*time.Second)
+		}
+	}
+	for _, group := range one.plan.Groups {
+		leave := kmsg.NewPtrLeaveGroupRequest()
+		leave.Group = group
+		for _, id := range membersOf(one.history, group) {
+			member := kmsg.NewLeaveGroupRequestMember()
+			member.MemberID = id
+			leave.Members = append(leave.Members, member)
+		}
+		ask(leave, 5)
+	}
+	remove := kmsg.NewPtrDeleteGroupsRequest()
+	remove.Groups = one.plan.Groups
+	ask(remove, 2)
+}
+
+// membersOf are the ids that members of a group were given.
+func membersOf(h *history.History, group string) (ids []string) {
+	for i := range h.Calls {
+		c := &h.Calls[i]
+		if c.Key != int16(kmsg.JoinGroup) || c.Outcome != history.Answered || !slices.Contains(c.Groups, group) {
+			continue
+		}
+		if resp, err := c.DecodeResponse(); err == nil {
+			if id := resp.(*kmsg.JoinGroupResponse).MemberID; id != "" && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}

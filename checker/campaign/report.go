@@ -1,0 +1,104 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/linearize"
+)
+
+// Report is what a campaign has done and found.
+type Report struct {
+	Groups int // whose histories were judged
+	Calls  int // of these, each once for each group that it is about
+	Made   int // calls that were made in all
+
+	Legal   int
+	Illegal int
+	Unknown int      // groups of which nothing could be told
+	Reasons []string // why, of the first few
+
+	Stalled int // histories that were thrown away, as the machine had too much else to do meanwhile
+	Left    int // histories that there was no time to judge
+
+	Answered, NotAnswered int // calls
+	Widest                int // histories that were made at a time
+	Overlap               int // calls of one group that were open at a time, after splitting
+	Stall                 time.Duration
+	Elapsed               time.Duration
+
+	Faults   map[history.FaultKind]int
+	Profiles map[string]int // groups by the profile that explains them
+	Failures []linearize.Failure
+	Untold   int // illegal groups beyond those in Failures
+}
+
+// maxReasons is of how many groups it is told why they could not be decided.
+const maxReasons = 5
+
+// maxShare is the share of groups of which nothing may be known, so that the others still speak for the target.
+const maxShare = 0.05
+
+// Doubts are why the report cannot stand for the target, where nothing was found: too much could not be told.
+func (r *Report) Doubts(asked Faults) (doubts []string) {
+	say := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	if r.Groups == 0 {
+		say("no group was judged")
+	}
+	if judged := r.Legal + r.Illegal; float64(r.Unknown) > maxShare*float64(r.Groups) {
+		say("%d of %d groups could not be decided (%d were), which is more than one in twenty", r.Unknown, r.Groups, judged)
+		for _, reason := range r.Reasons {
+			say("  %s", reason)
+		}
+	}
+	if made := r.Stalled + r.Groups; r.Stalled > made/5 {
+		say("%d of %d histories were thrown away, as this machine or the target stood still for more than a fifth of their time; run it again with less beside it", r.Stalled, made)
+	}
+	if r.Left > r.Groups/5 {
+		say("there was no time to judge %d histories; give more budget", r.Left)
+	}
+	for _, kind := range asked.Kinds() {
+		if r.Faults[kind] == 0 {
+			say("the fault %q was asked for and never happened; give more budget", kind)
+		}
+	}
+	return doubts
+}
+
+// add takes the verdict on one group into the report.
+func (r *Report) add(seed uint64, g linearize.GroupVerdict, profile, file string) {
+	r.Groups++
+	r.Calls += g.Calls
+	r.Overlap = max(r.Overlap, g.Overlap)
+	switch g.Result {
+	case linearize.Legal:
+		r.Legal++
+		if r.Profiles == nil {
+			r.Profiles = map[string]int{}
+		}
+		r.Profiles[profile]++
+	case linearize.Illegal:
+		r.Illegal++
+	case linearize.Unknown:
+		r.Unknown++
+		if len(r.Reasons) < maxReasons {
+			text := fmt.Sprintf("seed %d, group %q: %s", seed, g.Group, g.Reason)
+			if file != "" {
+				text += "; with more time: muster check --timeout 5m " + file
+			}
+			r.Reasons = append(r.Reasons, text)
+		}
+	}
+}
+
+// profiles are those that explain groups, most first.
+func (r *Report) profiles() []string {
+	var names []string
+	for name := range r.Profiles {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return r.Profiles[b] - r.Profiles[a] })
+	return names
+}
