@@ -129,15 +129,13 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// ProfilesFor are the profiles by which a release is judged: its own, or the reference. What is no Kafka has to be explained by one of
-// those that there are.
+// ProfilesFor are the profiles one of which has to explain a target: its release's own. What is no Kafka, or one that is not described, has
+// to be explained by one of those that there are.
 func ProfilesFor(release string) []string {
-	switch release {
-	case "":
-		return []string{"java", "reference", "scala"}
-	default:
+	if linearize.KnownProfile(release) {
 		return []string{release}
 	}
+	return []string{"java", "reference", "scala"}
 }
 
 // campaign is one at work.

@@ -22,6 +22,9 @@ var oldest = map[kmsg.Key]int16{kmsg.OffsetCommit: 5, kmsg.OffsetFetch: 2}
 func (c *Client) step(req kmsg.Request) Step {
 	key := kmsg.Key(req.Key())
 	low, high := oldest[key], newest[key]
+	if _, ok := c.setup.Versions[int16(key)]; !ok && len(c.setup.Versions) > 0 {
+		return Step{} // which the target does not offer
+	}
 	if r, ok := c.setup.Versions[int16(key)]; ok {
 		low, high = max(low, r.Min), min(high, r.Max)
 	}

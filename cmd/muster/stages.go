@@ -68,7 +68,6 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		stages = []stage{
 			{judgeScenarios, {verdict.Exploration, exploreModel}},
 			{{verdict.Random, walkImpl}},
-			
 		}
 	}
 	s.run(ctx, stages)

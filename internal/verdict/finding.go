@@ -17,6 +17,8 @@ type Finding struct {
 	Kind       string `json:"kind"`     // of what is registered: bug or simplification
 	Note       string `json:"note"`     // what the register says of it
 	Releases   string `json:"releases"` // those of Kafka that follow the rule
+
+	Stranger bool `json:"-"` // of a history: the target is somebody else's, so the class decides as it does for scenarios
 }
 
 // KindBug is the kind of what Muster's authors registered as a bug of the target. Whatever the class of its rule, it is a failure: they have
@@ -57,7 +59,7 @@ func (f Finding) violates(strict bool) bool {
 	if f.Judge == Diff {
 		return !f.Registered
 	}
-	if f.Judge != Scenarios || f.Unsteady || f.Kind == KindBug {
+	if f.Judge != Scenarios && !f.Stranger || f.Unsteady || f.Kind == KindBug {
 		return true
 	}
 	switch f.Class {

@@ -51,6 +51,11 @@ func (v *Verdict) rows(b *strings.Builder) {
 		t.Flush()
 		return
 	}
+	if v.Campaign != nil && v.Scenarios == nil {
+		v.campaignRows(func(name, howMuch, result string) { fmt.Fprintf(t, "%s\t%s\t%s\n", name, howMuch, result) })
+		t.Flush()
+		return
+	}
 	row := func(name string, ran bool, howMuch, result string) {
 		if !ran {
 			howMuch, result = notRun, "-"

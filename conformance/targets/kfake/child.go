@@ -94,6 +94,12 @@ func (c *Child) Name() string { return "kfake" }
 // Capabilities are those of the present process; names of topics change with it.
 func (c *Child) Capabilities() target.Capabilities { return c.now().Capabilities() }
 
+// Divert makes connections of actors go to another address: see wire.
+func (c *Child) Divert(through func(addr string) (string, error)) { c.now().Divert(through) }
+
+// Secured says that nothing is encrypted.
+func (c *Child) Secured() bool { return c.now().Secured() }
+
 // Dial connects to the present process.
 func (c *Child) Dial(ctx context.Context, clientID string) (target.Conn, error) {
 	return c.now().Dial(ctx, clientID)

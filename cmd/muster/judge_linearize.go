@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/muster-kafka/muster/checker/campaign"
+	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/conformance/targets/embedded"
+	"github.com/muster-kafka/muster/internal/verdict"
+)
+
+// linearizeImpl is a short campaign on the reference coordinator over TCP, for half of the budget.
+func linearizeImpl(ctx context.Context, s *session) error {
+	t, err := embedded.NewTCP(ctx, embedded.Options{Seed: s.seed})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return s.campaign(ctx, t, campaign.Options{Budget: s.budget / 2, Faults: campaign.Faults{Connections: true}}, false)
+}
+
+// campaign runs a campaign on a target and hands in what it finds.
+func (s *session) campaign(ctx context.Context, t target.Target, o campaign.Options, stranger bool) error {
+	o.Seed, o.Out = s.seed, orElse(o.Out, outDir)
+	o.Progress = func(r campaign.Report) {
+		s.progress.step("campaign: %d groups judged, %d calls made, %d illegal, %d faults, %v", r.Groups, r.Made, r.Illegal, faults(r), r.Elapsed.Round(time.Second))
+	}
+	report, err := campaign.Run(ctx, t, o)
+	s.tell(func(v *verdict.Verdict) {
+		tellCampaign(v, s.seed, report, o.Faults, stranger, err != nil || ctx.Err() != nil)
+	})
+	return err
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func faults(r campaign.Report) (n int) {
+	for _, of := range r.Faults {
+		n += of
+	}
+	return n
+}
+
+// tellCampaign hands in what a campaign did and found. One that was cut short has no doubts of its own: it is not over.
+func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked campaign.Faults, stranger, short bool) {
+	*v.Linearizability = verdict.LinearizabilityCounts{Histories: r.Groups, Operations: r.Calls, Illegal: r.Illegal, Unknown: r.Unknown}
+	c := &verdict.CampaignCounts{
+		Groups: r.Groups, Legal: r.Legal, Illegal: r.Illegal, Undecided: r.Unknown, Calls: r.Made, Lost: r.NotAnswered, Widest: r.Widest,
+		Stalled: r.Stalled, Left: r.Left, StallMS: float64(r.Stall.Microseconds()) / 1000, Faults: map[string]int{}, Profiles: map[string]int{},
+	}
+	if seconds := r.Elapsed.Seconds(); seconds > 0 {
+		c.PerSecond = float64(int(float64(r.Made)/seconds*10)) / 10
+	}
+	for _, kind := range asked.Kinds() {
+		c.Faults[string(kind)] = 0
+	}
+	for kind, n := range r.Faults {
+		c.Faults[string(kind)] = n
+	}
+	for name, n := range r.Profiles {
+		c.Profiles[name] = n
+	}
+	v.Campaign = c
+	v.Case(verdict.Case{Judge: verdict.Linearizability, Name: fmt.Sprintf("seed %d", seed), Took: r.Elapsed})
+	for _, f := range r.Failures {
+		v.Find(verdict.Finding{
+			Judge: verdict.Linearizability, Rule: f.Rule, Class: f.Class, Suffers: f.Suffers, Scenario: f.File, Text: f.Text, Replay: f.Replay, Stranger: stranger,
+		})
+	}
+	if r.Untold > 0 {
+		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others", r.Untold)
+	}
+	if len(r.Profiles) > 1 {
+		v.Warn("groups are explained by different profiles (%v), although a target should have one", r.Profiles)
+	}
+	if !short {
+		for _, doubt := range r.Doubts(asked) {
+			v.CannotTell("linearizability: %s", doubt)
+		}
+	}
+	if len(r.Reasons) > 0 {
+		v.Warn("%d groups could not be decided and count as nothing; the first of them:", r.Unknown)
+		for _, reason := range r.Reasons {
+			v.Warn("  %s", reason)
+		}
+	}
+}
