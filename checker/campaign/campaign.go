@@ -21,6 +21,7 @@ type Options struct {
 	Seed   uint64
 	Budget time.Duration // for all of it, checking included; default 2 min
 	Groups int           // begin no more groups after so many; 0 is no limit
+	Enough int           // end after so many illegal groups; default 40
 	Steps  int           // calls of one history at most; by default drawn, 60 to 400
 
 	Parallel int // histories at a time at most; default 48, fewer where the target has limits
@@ -95,7 +96,7 @@ const (
 	maxOverlap = 8
 	// maxParallel is how many histories are made at a time at most.
 	maxParallel = 48
-	// enough illegal groups end a campaign: more of them would only take time.
+	// enough illegal groups end a campaign by default: more of them would only take time.
 	enough = 40
 	// grace is how long a campaign may go on after its budget, to tell what it has found.
 	grace = 4 * time.Second
@@ -103,6 +104,7 @@ const (
 
 func (o Options) withDefaults(caps target.Capabilities) Options {
 	setDefault(&o.Budget, 2*time.Minute)
+	setDefault(&o.Enough, enough)
 	setDefault(&o.Parallel, maxParallel)
 	if caps.MaxGroups > 0 { // somebody else's: few groups, few requests a second
 		o.Parallel = min(o.Parallel, max(1, caps.MaxGroups/4))
@@ -135,8 +137,11 @@ func ProfilesFor(release string) []string {
 	if linearize.KnownProfile(release) {
 		return []string{release}
 	}
-	return []string{"java", "reference", "scala"}
+	return []string{"java", reference, "scala"}
 }
+
+// reference is the profile of the newest release with every quirk replaced by its contract.
+const reference = "reference"
 
 // campaign is one at work.
 type campaign struct {

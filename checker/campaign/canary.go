@@ -157,10 +157,16 @@ func (k *canary) lately() time.Duration {
 	return late
 }
 
-// between is the worst stall of a time, and the sum of all.
-func (k *canary) between(from, to time.Time) (worst, total time.Duration) {
+// between is the worst stall of a time, and the sum of those that are longer than the slack that there is for all that is late.
+func (k *canary) between(from, to time.Time, slack time.Duration) (worst, total time.Duration) {
+	add := func(late time.Duration) {
+		worst = max(worst, late)
+		if late > slack {
+			total += late
+		}
+	}
 	if late := k.late(to); late >= stallFrom {
-		worst, total = late, late
+		add(late)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -168,8 +174,7 @@ func (k *canary) between(from, to time.Time) (worst, total time.Duration) {
 		if s.end.Before(from) || s.end.Add(-s.late).After(to) {
 			continue
 		}
-		worst = max(worst, s.late)
-		total += s.late
+		add(s.late)
 	}
 	return worst, total
 }

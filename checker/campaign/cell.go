@@ -113,13 +113,22 @@ func (c *campaign) finish(one *cell, ended time.Time) {
 	if one.disturbed {
 		slack += longestHold
 	}
-	worst, total := c.canary.between(one.started, ended)
+	worst, total := c.canary.between(one.started, ended, c.o.Slack)
 	one.history = one.rec.History(history.Header{
 		Target: c.target.Name(), Seed: one.plan.Seed, Started: one.started.UTC().Format(time.RFC3339),
 		MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, NewMemberTimeout: newMemberTimeout, MaxMetadata: maxMetadata,
-		InitialDelay: c.caps.InitialDelay, Tick: c.o.Tick, Slack: slack, Stall: worst, StalledFor: total, Ran: ended.Sub(one.started),
+		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, Stall: worst, StalledFor: total, Ran: ended.Sub(one.started),
 		Groups: one.plan.Groups, Topics: topics,
 	})
+}
+
+// initialDelay is how long the first rebalance of a group waits. Kafka starts a timer for it even where it is to wait for no time at all, so
+// others may join before that fires; only the reference completes such a rebalance with the JoinGroup that begins it.
+func (c *campaign) initialDelay() time.Duration {
+	if slices.Equal(c.o.Profiles, []string{reference}) {
+		return c.caps.InitialDelay
+	}
+	return max(c.caps.InitialDelay, time.Nanosecond)
 }
 
 // count counts calls by their ends.

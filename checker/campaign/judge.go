@@ -59,12 +59,16 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	whole := c.keep(h, v)
 	c.mu.Lock()
 	for _, g := range v.Groups {
+		if g.Result == linearize.Unknown && h.Header.Stall > c.o.Slack {
+			c.report.Stalled++ // all that was on its way overlaps then, and any timer may have fired
+			continue
+		}
 		c.report.add(h.Header.Seed, g, profile, whole)
 		if g.Result == linearize.Illegal {
 			illegal = append(illegal, g.Group)
 		}
 	}
-	much := c.report.Illegal >= enough
+	much := c.report.Illegal >= c.o.Enough
 	c.mu.Unlock()
 	for _, group := range illegal {
 		c.explain(telling, h, group, whole)
@@ -79,7 +83,7 @@ func (c *campaign) keep(h *history.History, v linearize.Verdict) string {
 	c.mu.Lock()
 	undecided, told := len(c.report.Reasons), len(c.report.Failures)
 	c.mu.Unlock()
-	if v.Result == linearize.Legal || v.Result == linearize.Unknown && undecided >= maxReasons || v.Result == linearize.Illegal && told >= explained {
+	if v.Result == linearize.Legal || v.Result == linearize.Unknown && (undecided >= maxReasons || h.Header.Stall > c.o.Slack) || v.Result == linearize.Illegal && told >= explained {
 		return ""
 	}
 	file := filepath.Join(c.o.Out, fmt.Sprintf("history-%d.jsonl", h.Header.Seed))

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/campaign"
 	"github.com/muster-kafka/muster/checker/explore"
 	"github.com/muster-kafka/muster/checker/joint"
-	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/checker/lockstep"
 	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
@@ -31,7 +31,7 @@ var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": he
 const (
 	sequences, events = 400, 60          // lockstep
 	healings, faults  = 60, 30           // converge
-	runs, calls       = 4, 400           // linearize
+	budget            = 40 * time.Second // linearize
 	limit             = 60 * time.Second // of one judge on one bug
 	mostEvents        = 12               // that lockstep shrinks a bug to
 )
@@ -104,22 +104,21 @@ func traffic(t *testing.T) string {
 		t.Fatal(err)
 	}
 	defer target.Close()
-	for run := range uint64(runs) {
-		report, err := linearize.Judge(t.Context(), target, linearize.Options{
-			Seed: seed + run, Groups: 2, Clients: 8, Calls: calls, Patience: 2 * time.Second, Budget: time.Second, Out: t.TempDir(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(report.Failures) > 0 {
-			f := report.Failures[0]
-			return fmt.Sprintf("%s in run %d of %d calls: %s", f.Rule, run+1, calls, firstLine(f.Text))
-		}
-		for _, reason := range report.Reasons {
-			t.Logf("unknown: %s", reason)
-		}
+	report, err := campaign.Run(t.Context(), target, campaign.Options{
+		Seed: seed, Budget: budget, Enough: 1, Faults: campaign.Possible(target), Out: t.TempDir(),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return ""
+	for _, reason := range report.Reasons {
+		t.Logf("unknown: %s", reason)
+	}
+	if len(report.Failures) == 0 {
+		return ""
+	}
+	f := report.Failures[0]
+	_, left, _ := strings.Cut(f.Text, "The calls (")
+	return fmt.Sprintf("%s after %d groups and %d calls, %d calls are left: %s", f.Rule, report.Groups, report.Made, strings.Count(left, "\n                                   -> "), firstLine(f.Text))
 }
 
 func firstLine(text string) string {
