@@ -16,9 +16,9 @@ func checkCommand() *cobra.Command {
 	var limits linearize.Limits
 	cmd := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Judge a saved history again",
-		Long: "Check judges a history that Muster saved when it found a failure; it writes nothing. The exit code is that of verify. There is a history " +
-			"only where the judge of linearizability found a failure: muster-out/history-SEED.jsonl of the whole run, history-SEED-GROUP.jsonl made small.",
+		Short: "Judge a history of concurrent calls",
+		Long: "Check judges a history: one that Muster saved, muster-out/history-SEED.jsonl of a whole run or history-SEED-GROUP.jsonl made small, or one that you have " +
+			"recorded yourself in the form of docs/history.md. It writes nothing. The exit code is that of verify.",
 		Example: "  muster check muster-out/history-42.jsonl",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -41,7 +41,7 @@ func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
 		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: interrupted", path)}
 	}
 	if err != nil {
-		return usage("%s cannot be judged: %v\na history is a .jsonl file that a run left in %s where the judge of linearizability found a failure", path, err, outDir)
+		return usage("%s cannot be judged: %v\na history is a .jsonl file in the form of docs/history.md, such as a run leaves in %s where linearizability failed", path, err, outDir)
 	}
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s: a history of %s, seed %d\n", path, h.Header.Target, h.Header.Seed)
