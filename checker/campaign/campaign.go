@@ -24,7 +24,7 @@ type Options struct {
 	Enough int           // end after so many illegal groups; default 40
 	Steps  int           // calls of one history at most; by default drawn, 60 to 400
 
-	Parallel int // histories at a time at most; default 48, fewer where the target has limits
+	Parallel int // histories at a time at most; default 48, fewer where the target has limits or is killed
 
 	Faults Faults
 
@@ -94,8 +94,8 @@ const (
 	newMemberTimeout = 5 * time.Minute
 	// maxOverlap is how many calls of one group may be open at a time: beyond it the search explodes.
 	maxOverlap = 8
-	// maxParallel is how many histories are made at a time at most.
-	maxParallel = 48
+	// maxParallel is how many histories are made at a time at most; fewer where all their clients come back at once after a crash.
+	maxParallel, maxMortal = 48, 16
 	// enough illegal groups end a campaign by default: more of them would only take time.
 	enough = 40
 	// grace is how long a campaign may go on after its budget, to tell what it has found.
@@ -106,6 +106,9 @@ func (o Options) withDefaults(caps target.Capabilities) Options {
 	setDefault(&o.Budget, 2*time.Minute)
 	setDefault(&o.Enough, enough)
 	setDefault(&o.Parallel, maxParallel)
+	if o.Faults.Crashes {
+		o.Parallel = min(o.Parallel, maxMortal)
+	}
 	if caps.MaxGroups > 0 { // somebody else's: few groups, few requests a second
 		o.Parallel = min(o.Parallel, max(1, caps.MaxGroups/4))
 	}

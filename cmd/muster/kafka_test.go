@@ -156,3 +156,21 @@ func TestKafkaNoSuchRelease(t *testing.T) {
 	needKafka(t)
 	muster(t, 2*time.Minute, "verify", "kafka:4.99.0").expect(t, 3, "4.99.0", "verdict: unavailable")
 }
+
+// TestKafkaCampaign kills a broker in the middle of what many clients do. Kafka holds, or the machine is too busy to say so.
+func TestKafkaCampaign(t *testing.T) {
+	needKafka(t)
+	asJSON := filepath.Join(t.TempDir(), "v.json")
+	run := muster(t, 3*time.Minute, "campaign", "kafka:4.3.1", "--budget", "30s", "--seed", "1", "--json", asJSON)
+	v := readVerdict(t, asJSON)
+	campaign := v["campaign"].(map[string]any)
+	if run.code != 0 && run.code != 2 || campaign["illegal"] != 0.0 {
+		t.Errorf("exit code %d, %v illegal:\n%s", run.code, campaign["illegal"], run.stdout)
+	}
+	for _, kind := range []string{"restart", "pause", "cut", "reply-lost", "half-open", "delay"} {
+		if n, _ := campaign["faults"].(map[string]any)[kind].(float64); n == 0 {
+			t.Errorf("%s never happened", kind)
+		}
+	}
+	t.Logf("%v", campaign)
+}

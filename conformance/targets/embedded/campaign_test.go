@@ -1,31 +1,32 @@
 package embedded_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/campaign"
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 )
 
-// TestCampaign judges what concurrent clients see of the coordinator over TCP, while their connections are disturbed.
-func TestCampaign(t *testing.T) {
-	target, err := embedded.NewTCP(t.Context(), embedded.Options{})
+func overTCP(t *testing.T) target.Target {
+	t.Helper()
+	tg, err := embedded.NewTCP(t.Context(), embedded.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	faults := campaign.Possible(target)
+	return tg
+}
+
+// TestCampaign judges what concurrent clients see of the coordinator over TCP, while their connections are disturbed.
+func TestCampaign(t *testing.T) {
+	tg := overTCP(t)
+	faults := campaign.Possible(tg)
 	if !faults.Connections || faults.Crashes {
 		t.Fatalf("possible are %+v", faults)
 	}
-	out := t.TempDir()
-	if d := os.Getenv("MUSTER_KEEP"); d != "" {
-		out = d
-	}
-	const budget = 10 * time.Second
-	report, err := campaign.Run(t.Context(), target, campaign.Options{Seed: 1, Budget: budget, Faults: faults, Out: out})
-	if closing := target.Close(); closing != nil {
+	report, err := campaign.Run(t.Context(), tg, campaign.Options{Seed: 1, Budget: 10 * time.Second, Faults: faults, Out: t.TempDir()})
+	if closing := tg.Close(); closing != nil {
 		t.Error(closing)
 	}
 	if err != nil {
@@ -34,16 +35,41 @@ func TestCampaign(t *testing.T) {
 	for _, f := range report.Failures {
 		t.Error(f.Text)
 	}
-	for _, doubt := range report.Doubts(faults) {
-		t.Errorf("doubt: %s", doubt)
-	}
-	for _, reason := range report.Reasons {
-		t.Logf("unknown: %s", reason)
-	}
-	t.Logf("%d groups, %d calls of %d made: %d legal, %d unknown, %d stalled, %d left; %d answered, %d not; faults %v; at most %d at a time, overlap %d; stall %v; %v",
-		report.Groups, report.Calls, report.Made, report.Legal, report.Unknown, report.Stalled, report.Left, report.Answered, report.NotAnswered,
-		report.Faults, report.Widest, report.Overlap, report.Stall, report.Elapsed)
-	if report.Illegal > 0 {
+	doubts := report.Doubts(faults)
+	switch {
+	case report.Illegal > 0:
 		t.Errorf("%d groups are illegal", report.Illegal)
+	case len(doubts) > 0 && report.Stalled == 0: // else the machine has too much to do for a verdict, which is what they say
+		t.Errorf("doubts: %q", doubts)
+	case report.Legal == 0 && report.Stalled == 0:
+		t.Error("no group was found right")
+	}
+	t.Logf("%d groups, %d calls of %d made: %d legal, %d unknown, %d stalled, %d left; %d answered, %d not; faults %v; at most %d at a time, overlap %d; stall %v; %v; %q",
+		report.Groups, report.Calls, report.Made, report.Legal, report.Unknown, report.Stalled, report.Left, report.Answered, report.NotAnswered,
+		report.Faults, report.Widest, report.Overlap, report.Stall, report.Elapsed, append(doubts, report.Reasons...))
+}
+
+// TestTargetDies closes the target in the middle of a campaign: it ends soon, with an error, and with a verdict on what was seen until then.
+func TestTargetDies(t *testing.T) {
+	tg := overTCP(t)
+	judged := make(chan struct{}, 1)
+	go func() {
+		<-judged
+		if err := tg.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	closed := false
+	report, err := campaign.Run(t.Context(), tg, campaign.Options{Seed: 2, Budget: 2 * time.Minute, Steps: 40, Out: t.TempDir(), Progress: func(r campaign.Report) {
+		if r.Legal > 0 && !closed {
+			closed = true
+			judged <- struct{}{}
+		}
+	}})
+	if err == nil {
+		t.Error("no error from a campaign whose target has gone")
+	}
+	if report.Legal == 0 || report.Illegal > 0 || report.Elapsed > time.Minute {
+		t.Errorf("%d groups legal, %d illegal, after %v; %v", report.Legal, report.Illegal, report.Elapsed, report.Reasons)
 	}
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestCampaignUsage refuses what a campaign cannot do before anything is opened.
+func TestCampaignUsage(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"impl"}, "impl runs on virtual time"},
+		{[]string{"model"}, "model runs on virtual time"},
+		{[]string{"rdkafka-mock"}, "campaigns do not run on rdkafka-mock"},
+		{[]string{"impl+tcp", "--budget", "1s"}, "--budget 1s: want 5s or more"},
+		{[]string{"impl+tcp", "--steps=-1"}, "--steps -1"},
+		{[]string{"impl+tcp", "--profile", "storm"}, "want calm, network, crashes or all"},
+		{[]string{"impl+tcp", "--profile", "crashes"}, "impl+tcp cannot be killed and started again"},
+		{[]string{"nonsense"}, "no target is called"},
+		{[]string{"impl+tcp", "--known", "nowhere"}, "--known"},
+	} {
+		muster(t, time.Minute, append([]string{"campaign"}, test.args...)...).expect(t, 64, test.want)
+	}
+	muster(t, time.Minute, "campaign", "127.0.0.1:1", "--budget", "5s").expect(t, 3, "verdict: unavailable")
+}
+
+// TestCampaignReport runs a short campaign. The reference holds, or the machine is too busy to say so; what was done is in the report, and
+// the files are where they were asked for.
+func TestCampaignReport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "report")
+	run := muster(t, time.Minute, "campaign", "impl+tcp", "--budget", "6s", "--seed", "4", "--report", dir)
+	v := readVerdict(t, filepath.Join(dir, "verdict.json"))
+	campaign, _ := v["campaign"].(map[string]any)
+	if run.code != 0 && run.code != 2 || len(v["failures"].([]any)) > 0 || campaign["illegal"] != 0.0 {
+		t.Fatalf("exit code %d: %s", run.code, run.stdout)
+	}
+	if campaign["calls"].(float64) < 50 || campaign["groups"].(float64)+campaign["stalled"].(float64)+campaign["left"].(float64) == 0 {
+		t.Errorf("it has done nothing: %v", campaign)
+	}
+	if faults := campaign["faults"].(map[string]any); len(faults) != 4 {
+		t.Errorf("faults %v, want four kinds", faults)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "verdict.txt"))
+	if err != nil || string(text) != run.stdout {
+		t.Errorf("verdict.txt is not what was printed (%v):\n%s", err, text)
+	}
+}
