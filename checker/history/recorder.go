@@ -81,3 +81,13 @@ func (r *Recorder) History(header Header) *History {
 	h.sortFaults()
 	return h
 }
+
+// responseFor is an empty answer to a call.
+func (r *Recorder) responseFor(id int64) kmsg.Response {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &r.calls[id-1]
+	resp := kmsg.ResponseForKey(c.Key)
+	resp.SetVersion(c.Version)
+	return resp
+}
