@@ -5,10 +5,21 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 . tools/parts.sh
 export MUSTER_NIGHTLY=1
-part 'unit, with the race detector, ten times' 1200 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize/... ./checker/lockstep ./checker/observe ./internal/differ
+part 'unit, with the race detector, ten times' 1200 env MUSTER_LINEARIZE_RUNS=250 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize ./checker/history ./checker/traffic ./checker/campaign/... ./checker/lockstep ./checker/observe ./internal/differ
+part 'legal histories, ten thousand' 300 env MUSTER_LINEARIZE_RUNS=5100 $GO test -count=1 -timeout 30m -v -run '^TestSpecificationIsLegal$' ./checker/linearize
 part 'coverage' 120 $GO test -count=1 -timeout 5m ./internal/coverage
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
 part 'librdkafka mock' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock)$' ./conformance ./conformance/targets/rdkafka
 part 'planted bugs' 600 $GO test -count=1 -timeout 15m -v -run '^TestCampaign' ./fuzz/bugs
+campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is no failure
+	local target code
+	$GO build -o bin/muster ./cmd/muster || return
+	for target in kafka:4.3.1 kafka:3.9.2; do
+		code=0
+		bin/muster campaign "$target" --budget 10m || code=$?
+		[ "$code" = 0 ] || [ "$code" = 2 ] || return "$code"
+	done
+}
+part 'campaigns on real Kafka' 1260 campaigns
 part 'real Kafka' 1200 tools/test-kafka.sh "$@"
 finish

@@ -68,6 +68,7 @@ func (t *text) opt(name, value string) {
 		t.add("%s=%s", name, value)
 	}
 }
+
 func (t *text) instance(id *string) {
 	if id != nil {
 		t.add("instance=%s", *id)

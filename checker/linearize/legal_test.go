@@ -37,8 +37,6 @@ func TestSpecificationIsLegal(t *testing.T) {
 		runs, _ = strconv.Atoi(s)
 	case testing.Short():
 		runs = 50
-	case os.Getenv("MUSTER_NIGHTLY") != "":
-		runs = 5000
 	}
 	var calls, groups, unknown, restarts, lost atomic.Int64
 	const parts = 4

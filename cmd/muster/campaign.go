@@ -109,18 +109,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	}
 	s.progress.done()
 	v.Close(o.strict, known, time.Since(began))
-	written := writeAll(outputs)
-	if written != nil {
-		v.NotWritten()
-	}
-	if err := errors.Join(v.WriteTable(cmd.OutOrStdout()), written); err != nil {
-		v.NotWritten()
-		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
-	}
-	if code := v.ExitCode(); code != verdict.ExitPass {
-		return &codedError{code: code}
-	}
-	return nil
+	return conclude(cmd, v, outputs)
 }
 
 // outputs are the files that were asked for.

@@ -72,6 +72,23 @@ func frame(key int16, client string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
+func pass(Request) Action { return Action{} }
+
+// through is a connection through a proxy of its own.
+func through(t *testing.T, o Options) net.Conn {
+	t.Helper()
+	p, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(); p.Close() })
+	return c
+}
+
 // TestActions does each thing once to a client's second request, and sees what the client and the target notice.
 func TestActions(t *testing.T) {
 	for _, test := range []struct {
@@ -89,7 +106,7 @@ func TestActions(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			target := newEcho(t)
 			did := make(chan Request, 8)
-			p, err := Start(Options{
+			c := through(t, Options{
 				Upstream: target.Addr().String(),
 				Decide: func(r Request) Action {
 					if r.Key == 2 {
@@ -99,15 +116,6 @@ func TestActions(t *testing.T) {
 				},
 				Did: func(r Request, _ Action) { did <- r },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			c, err := net.Dial("tcp", p.Addr())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
 			if err := ask(c, frame(1, "a"), time.Minute); err != nil {
 				t.Fatalf("the first request: %v", err)
 			}
@@ -156,17 +164,7 @@ func ask(c net.Conn, f []byte, patience time.Duration) error {
 // TestGarbage sends a frame that is too large: the connection ends, nothing is held.
 func TestGarbage(t *testing.T) {
 	target := newEcho(t)
-	pass := func(Request) Action { return Action{} }
-	p, err := Start(Options{Upstream: target.Addr().String(), Decide: pass, Did: func(Request, Action) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	c, err := net.Dial("tcp", p.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := through(t, Options{Upstream: target.Addr().String(), Decide: pass, Did: func(Request, Action) {}})
 	if err := ask(c, []byte{0xff, 0xff, 0xff, 0xff, 0, 0}, time.Minute); err == nil {
 		t.Error("a frame of 4 GiB was answered")
 	}
@@ -183,16 +181,7 @@ func TestNoTarget(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	l.Close()
-	p, err := Start(Options{Upstream: addr, Decide: func(Request) Action { return Action{} }, Did: func(Request, Action) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	c, err := net.Dial("tcp", p.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := through(t, Options{Upstream: addr, Decide: pass, Did: func(Request, Action) {}})
 	if err := ask(c, frame(1, "a"), time.Minute); err == nil {
 		t.Error("answered by nobody")
 	}
