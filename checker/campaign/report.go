@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -91,14 +90,4 @@ func (r *Report) add(seed uint64, g linearize.GroupVerdict, profile, file string
 			r.Reasons = append(r.Reasons, text)
 		}
 	}
-}
-
-// profiles are those that explain groups, most first.
-func (r *Report) profiles() []string {
-	var names []string
-	for name := range r.Profiles {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return r.Profiles[b] - r.Profiles[a] })
-	return names
 }

@@ -68,6 +68,7 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		stages = []stage{
 			{judgeScenarios, {verdict.Exploration, exploreModel}},
 			{{verdict.Random, walkImpl}},
+			{{verdict.Linearizability, linearizeImpl}},
 		}
 	}
 	s.run(ctx, stages)
