@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"testing"
+	"time"
 
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -21,7 +22,10 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 		}
 		found := -1
 		for seed := range uint64(runs) {
-			h := simulate(t, simOptions{seed: 20_000 + seed, groups: 2, clients: 6, calls: 200, broken: []classic.RuleID{id}, profile: []string{"reference", "java"}[seed%2]})
+			h := simulate(t, simOptions{
+				seed: 20_000 + seed, groups: 2, clients: 6, calls: 200, broken: []classic.RuleID{id}, profile: []string{"reference", "java"}[seed%2],
+				static: seed%4 >= 2, restarts: seed%4 == 3, delay: time.Duration(seed%8/6) * 30 * time.Millisecond,
+			})
 			v, err := Check(t.Context(), h, Limits{})
 			if err != nil {
 				t.Fatal(err)
@@ -46,9 +50,9 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 	t.Logf("%d of %d contract rules are noticed", noticed, contract)
 	// Left out are sync.write.fails, since no write fails here, and join.new.timeout, which takes five minutes; and those that need
 	// more luck than a short run has.
-	floor := 50
+	floor := 60
 	if testing.Short() {
-		floor = 42
+		floor = 48
 	}
 	if noticed < floor {
 		t.Errorf("fewer than %d", floor)

@@ -121,7 +121,7 @@ var mutations = []mutation{
 		return true
 	}},
 	{name: "never answered join", floor: 0.9, apply: func(r *rand.Rand, c *history.Call, req kmsg.Request, resp kmsg.Response) bool {
-		if _, ok := req.(*kmsg.JoinGroupRequest); !ok {
+		if join, ok := req.(*kmsg.JoinGroupRequest); !ok || join.MemberID == "" { // else the client goes on with an id that it cannot know
 			return false
 		}
 		c.Outcome, c.Response, c.Return = history.GivenUp, nil, c.Call+int64(4*time.Second)

@@ -59,6 +59,8 @@ type Client struct {
 	rand       *rand.Rand
 	commits    int64 // drawn so far; makes offsets and assignments unique
 	quietUntil time.Duration
+	judged     int32 // the generation of which it is known whether it is idle
+	lazy       bool
 }
 
 // New returns the n-th client of a run. Clients are spread over the groups in turn.
@@ -68,13 +70,18 @@ func New(setup *Setup, n int) *Client {
 		setup:  setup,
 		rand:   rand.New(rand.NewPCG(setup.Seed, uint64(n)*0x9e3779b97f4a7c15+1)),
 	}
-	unit := max(setup.MinSession, 100*time.Millisecond) / 2
-	c.Session, c.Rebalance = unit*time.Duration(2+c.rand.IntN(4)), unit*time.Duration(2+c.rand.IntN(6))
+	c.timeouts()
 	c.List = lists[c.rand.IntN(2)]
 	if setup.Static {
 		c.Instance = instance(c.rand.IntN(6), n)
 	}
 	return c
+}
+
+// timeouts draws those of its next JoinGroup.
+func (c *Client) timeouts() {
+	unit := max(c.setup.MinSession, 100*time.Millisecond) / 2
+	c.Session, c.Rebalance = unit*time.Duration(2+c.rand.IntN(4)), unit*time.Duration(2+c.rand.IntN(6))
 }
 
 // instance is a group.instance.id of a client's own, one that others have too, or none.
@@ -96,6 +103,7 @@ var lists = [][]gen.Protocol{
 	{{Name: "range", Metadata: "x"}},
 	{{Name: "range", Metadata: "x"}, {Name: "sticky", Metadata: "s"}},
 	{{Name: "sticky", Metadata: "s"}, {Name: "range", Metadata: "y"}},
+	{{Name: "range", Metadata: "x"}, {Name: "lonely", Metadata: "z"}},
 	{{Name: "range", Metadata: "y"}},
 	{{Name: "lonely", Metadata: "z"}},
 }
@@ -202,6 +210,8 @@ func (c *Client) consume() Step {
 	switch {
 	case !c.joined():
 		return c.join(c.JoinID)
+	case !c.Synced && c.idle():
+		return c.heartbeat(c.ID(), c.Generation)
 	case !c.Synced:
 		return c.sync(c.ID(), c.Generation, c.Leads())
 	}
@@ -213,6 +223,14 @@ func (c *Client) consume() Step {
 	default:
 		return c.heartbeat(c.ID(), c.Generation)
 	}
+}
+
+// idle says whether the client is one that stays a member of this generation by heartbeats and never syncs: now and then one is.
+func (c *Client) idle() bool {
+	if c.judged != c.Generation {
+		c.judged, c.lazy = c.Generation, c.rand.IntN(12) == 0
+	}
+	return c.lazy
 }
 
 // Meanwhile draws what the client does on another connection while a request of it is parked.
@@ -267,8 +285,13 @@ func (c *Client) stale() Step {
 	}
 }
 
-// restart forgets the membership, like a consumer that was killed and started again.
-func (c *Client) restart() { c.JoinID, c.Rejoin, c.Synced = "", true, false }
+// restart forgets the membership, like a consumer that was killed and started again, perhaps with other timeouts.
+func (c *Client) restart() {
+	c.JoinID, c.Rejoin, c.Synced = "", true, false
+	if c.rand.IntN(3) == 0 {
+		c.timeouts()
+	}
+}
 
 // Answer takes up what an answer says. An answer may come at any time, whatever else has been sent since.
 func (c *Client) Answer(req kmsg.Request, resp kmsg.Response) {

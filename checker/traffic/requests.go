@@ -104,7 +104,11 @@ func (c *Client) commit(member string, generation int32) Step {
 
 // wrong is a request that must be refused whoever sends it.
 func (c *Client) wrong() Step {
-	switch c.rand.IntN(6) {
+	switch c.rand.IntN(7) {
+	case 6:
+		r := c.JoinGroup()
+		r.Protocols = nil
+		return c.step(r)
 	case 0:
 		r := c.JoinGroup()
 		r.SessionTimeoutMillis = int32(c.setup.MinSession/time.Millisecond) - 1
