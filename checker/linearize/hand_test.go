@@ -3,6 +3,8 @@ package linearize
 import (
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/muster-kafka/muster/checker/history"
 )
 
@@ -228,6 +230,9 @@ func TestByHand(t *testing.T) {
 			eaten(b.commit("a", 5, 900, "", -1, 2, 0))
 			b.fetch("a", 950, 951, 1)
 		}, Legal},
+		{"a static member that is replaced while it is written", "4.3.1", func(b *book) { fencedTwice(b, 20, 30) }, Legal},
+		{"a static member that is replaced after it was written", "4.3.1", func(b *book) { fencedTwice(b, 32, 33) }, Illegal},
+		{"a static member that is replaced while it is written, by contract", "", func(b *book) { fencedTwice(b, 20, 30) }, Illegal},
 		{"a superseded join, on Kafka", "java", func(b *book) { superseded(b) }, Legal},
 		{"a superseded join, by contract", "", func(b *book) { superseded(b) }, Illegal},
 	} {
@@ -251,6 +256,25 @@ func TestByHand(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fencedTwice: static member i is replaced twice in a Stable group, by a second process between 20 and 31 ms, which is fenced, and by a third.
+func fencedTwice(b *book, from, to int) {
+	join := func(client string, from, to int, resp *kmsg.JoinGroupResponse) {
+		r := kmsg.NewPtrJoinGroupRequest()
+		r.Group, r.ProtocolType, r.InstanceID = "g", "consumer", kmsg.StringPtr("i")
+		r.SessionTimeoutMillis, r.RebalanceTimeoutMillis = 100, 300
+		r.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range", Metadata: []byte("x")}}
+		for i := range resp.Members {
+			resp.Members[i].InstanceID = kmsg.StringPtr("i")
+		}
+		b.call(client, from, to, r, resp)
+	}
+	join("a", 0, 3, joined(1, "A", "A", "A"))
+	b.sync("a", 4, 5, "A", 1, []string{"A"}, 0, "A")
+	fenced := refusedJoin(82, "B")
+	join("b", 20, 31, fenced)
+	join("c", from, to, joined(1, "A", "C"))
 }
 
 // superseded: B repeats its JoinGroup on another connection, and only the second is answered.

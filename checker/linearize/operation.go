@@ -43,9 +43,35 @@ type call struct {
 	outcome  history.Outcome
 	from, to int64 // recorded instants
 	silentAt int64 // 0 where silence proves nothing
+	raced    bool  // another JoinGroup of the same static member was open at the same time
 	unsure   bool  // it may never have reached the coordinator
 	taken    int64 // if it has, then by this instant
 	gone     int64 // of a restart: when the coordinator was surely dead
+}
+
+// instance is the static member that a JoinGroup without a member id is about, empty for any other call.
+func (c *call) instance() string {
+	if join, ok := c.message.(*kmsg.JoinGroupRequest); ok && join.MemberID == "" && join.InstanceID != nil && c.version >= 5 {
+		return *join.InstanceID
+	}
+	return ""
+}
+
+// races notes which JoinGroups of static members were open at the same time as another of the same member.
+func (p *partition) races() {
+	var all []*call
+	for _, c := range p.calls {
+		if c.instance() != "" {
+			all = append(all, c)
+		}
+	}
+	for i, c := range all {
+		for _, d := range all[:i] {
+			if c.instance() == d.instance() && c.from <= d.to && d.from <= c.to {
+				c.raced, d.raced = true, true
+			}
+		}
+	}
 }
 
 // parks says whether the model may hold the answer back.
@@ -132,6 +158,7 @@ func split(h *history.History, lateness time.Duration) ([]*partition, error) {
 	}
 	partitions := make([]*partition, 0, len(byGroup))
 	for _, p := range byGroup {
+		p.races()
 		partitions = append(partitions, p)
 	}
 	sort.Slice(partitions, func(i, j int) bool { return partitions[i].group < partitions[j].group })

@@ -114,6 +114,10 @@ type Request struct {
 	// WriteFails makes the writes of this request fail.
 	WriteFails bool
 
+	// Raced: another JoinGroup of the same static member was on its way at the same time, so that it may have come while what this one
+	// writes was being written.
+	Raced bool
+
 	// Verified is the error by which the transaction coordinator refuses a TxnOffsetCommit; 0 where it knows the group for a part of
 	// the producer's transaction (txn-commit.verified).
 	Verified int16
