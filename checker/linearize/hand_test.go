@@ -233,6 +233,15 @@ func TestByHand(t *testing.T) {
 		{"a static member that is replaced while it is written", "4.3.1", func(b *book) { fencedTwice(b, 20, 30) }, Legal},
 		{"a static member that is replaced after it was written", "4.3.1", func(b *book) { fencedTwice(b, 32, 33) }, Illegal},
 		{"a static member that is replaced while it is written, by contract", "", func(b *book) { fencedTwice(b, 20, 30) }, Illegal},
+		{"a request that finds its group dead, on 3.9", "3.9.2", func(b *book) { foundDead(b, 20) }, Legal},
+		{"a request that finds its group dead, after it was removed, on 3.9", "3.9.2", func(b *book) { foundDead(b, 36) }, Illegal},
+		{"a request that finds its group dead, on 4.3", "4.3.1", func(b *book) { foundDead(b, 20) }, Illegal},
+		{"a group that is seen before its first member, on 3.9", "3.9.2", func(b *book) { seenEmpty(b, 5) }, Legal},
+		{"a group that is seen before its first member asks to join, on 3.9", "3.9.2", func(b *book) { seenEmpty(b, 12) }, Illegal},
+		{"a group that is seen before its first member, on 4.3", "4.3.1", func(b *book) { seenEmpty(b, 5) }, Illegal},
+		{"a session that ends although the member is back, on 3.9", "3.9.2", func(b *book) { backTooLate(b, 110) }, Legal},
+		{"a session that ends although the member was back in time, on 3.9", "3.9.2", func(b *book) { backTooLate(b, 60) }, Illegal},
+		{"a session that ends although the member is back, on 4.3", "4.3.1", func(b *book) { backTooLate(b, 110) }, Illegal},
 		{"a superseded join, on Kafka", "java", func(b *book) { superseded(b) }, Legal},
 		{"a superseded join, by contract", "", func(b *book) { superseded(b) }, Illegal},
 	} {
@@ -258,23 +267,52 @@ func TestByHand(t *testing.T) {
 	}
 }
 
+// foundDead: the group is deleted between 10 and 35 ms, and a heartbeat from then on finds it dead.
+func foundDead(b *book, from int) {
+	b.commit("a", 0, 1, "", -1, 1, 0)
+	r, resp := kmsg.NewPtrDeleteGroupsRequest(), kmsg.NewPtrDeleteGroupsResponse()
+	r.Groups, resp.Groups = []string{"g"}, []kmsg.DeleteGroupsResponseGroup{{Group: "g"}}
+	b.call("a", 10, 35, r, resp)
+	b.heartbeat("b", from, 40, "B", 1, 15)
+}
+
+// seenEmpty: somebody looks at the group until 15 ms and sees it Empty, and its first JoinGroup begins then or before.
+func seenEmpty(b *book, from int) {
+	r, resp := kmsg.NewPtrDescribeGroupsRequest(), kmsg.NewPtrDescribeGroupsResponse()
+	r.Groups = []string{"g"}
+	g := kmsg.NewDescribeGroupsResponseGroup()
+	g.Group, g.State = "g", "Empty"
+	resp.Groups = append(resp.Groups, g)
+	b.call("b", from-4, 11, r, resp)
+	b.joinStatic("a", from, 20, joined(1, "A", "A", "A"))
+}
+
+// backTooLate: A's session of 100 ms ends at 104 ms, or a little later; a heartbeat renews it, and shortly after A is no member.
+func backTooLate(b *book, at int) {
+	b.alone()
+	b.heartbeat("a", at, at+1, "A", 1, 0)
+	b.heartbeat("a", at+10, at+11, "A", 1, 25)
+}
+
+// joinStatic is a JoinGroup of static member i without a member id.
+func (b *book) joinStatic(client string, from, to int, resp *kmsg.JoinGroupResponse) {
+	r := kmsg.NewPtrJoinGroupRequest()
+	r.Group, r.ProtocolType, r.InstanceID = "g", "consumer", kmsg.StringPtr("i")
+	r.SessionTimeoutMillis, r.RebalanceTimeoutMillis = 100, 300
+	r.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range", Metadata: []byte("x")}}
+	for i := range resp.Members {
+		resp.Members[i].InstanceID = kmsg.StringPtr("i")
+	}
+	b.call(client, from, to, r, resp)
+}
+
 // fencedTwice: static member i is replaced twice in a Stable group, by a second process between 20 and 31 ms, which is fenced, and by a third.
 func fencedTwice(b *book, from, to int) {
-	join := func(client string, from, to int, resp *kmsg.JoinGroupResponse) {
-		r := kmsg.NewPtrJoinGroupRequest()
-		r.Group, r.ProtocolType, r.InstanceID = "g", "consumer", kmsg.StringPtr("i")
-		r.SessionTimeoutMillis, r.RebalanceTimeoutMillis = 100, 300
-		r.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range", Metadata: []byte("x")}}
-		for i := range resp.Members {
-			resp.Members[i].InstanceID = kmsg.StringPtr("i")
-		}
-		b.call(client, from, to, r, resp)
-	}
-	join("a", 0, 3, joined(1, "A", "A", "A"))
+	b.joinStatic("a", 0, 3, joined(1, "A", "A", "A"))
 	b.sync("a", 4, 5, "A", 1, []string{"A"}, 0, "A")
 	fenced := refusedJoin(82, "B")
-	join("b", 20, 31, fenced)
-	join("c", from, to, joined(1, "A", "C"))
+	b.joinStatic("b", 20, 31, fenced)
+	b.joinStatic("c", from, to, joined(1, "A", "C"))
 }
 
 // superseded: B repeats its JoinGroup on another connection, and only the second is answered.

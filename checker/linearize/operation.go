@@ -2,6 +2,8 @@ package linearize
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"time"
 
@@ -43,6 +45,7 @@ type call struct {
 	outcome  history.Outcome
 	from, to int64 // recorded instants
 	silentAt int64 // 0 where silence proves nothing
+	early    bool  // it shows the group Empty, while a JoinGroup was open that may just have made it: see scala.go
 	raced    bool  // another JoinGroup of the same static member was open at the same time
 	unsure   bool  // it may never have reached the coordinator
 	taken    int64 // if it has, then by this instant
@@ -67,7 +70,7 @@ func (p *partition) races() {
 	}
 	for i, c := range all {
 		for _, d := range all[:i] {
-			if c.instance() == d.instance() && c.from <= d.to && d.from <= c.to {
+			if c.instance() == d.instance() && c.overlap(d) {
 				c.raced, d.raced = true, true
 			}
 		}
@@ -152,13 +155,20 @@ func split(h *history.History, lateness time.Duration) ([]*partition, error) {
 			if c.actual != nil && p.whileDown(c) && notServed(c.actual) {
 				c.outcome, c.actual = history.Lost, nil // it may have had an effect before
 			}
-			c.minted = mintedBy(c)
-			p.add(c, end)
+			p.calls[c.ticket] = c
 		}
 	}
 	partitions := make([]*partition, 0, len(byGroup))
 	for _, p := range byGroup {
 		p.races()
+		if isScala(h.Header.Profile) {
+			p.scala()
+		}
+		for _, ticket := range slices.Sorted(maps.Keys(p.calls)) {
+			c := p.calls[ticket]
+			c.minted = mintedBy(c)
+			p.add(c, end)
+		}
 		partitions = append(partitions, p)
 	}
 	sort.Slice(partitions, func(i, j int) bool { return partitions[i].group < partitions[j].group })
@@ -179,7 +189,6 @@ func partsOf(req kmsg.Request, groups []string) []observe.Part {
 
 // add puts the call's operations into the partition.
 func (p *partition) add(c *call, end int64) {
-	p.calls[c.ticket] = c
 	c.taken = c.from + int64(p.lateness)
 	op := func(s stage, from, to int64) {
 		p.operations = append(p.operations, &operation{call: c, stage: s, at: observe.Window{Earliest: from, Latest: to}})

@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 
 	"github.com/muster-kafka/muster/checker"
@@ -13,6 +14,7 @@ import (
 type explanation struct {
 	branch *observe.Branch
 	now    int64            // the present is not before this
+	late   []late           // sessions that have ended and may still remove their members; by member, never changed in place
 	owed   []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
@@ -24,6 +26,9 @@ func (e *explanation) seal() {
 	h := e.branch.Hash()
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
+	}
+	for _, l := range e.late {
+		h = mix(h ^ maphash.String(lateSeed, l.member))
 	}
 	e.key = h
 	e.timers = e.branch.Timers()
@@ -42,7 +47,7 @@ func mix(x uint64) uint64 {
 
 // covers says whether everything that may follow o may follow e: they say the same, and the windows of e hold those of o.
 func (e *explanation) covers(o *explanation) bool {
-	if e.key != o.key || e.now > o.now || len(e.timers) != len(o.timers) {
+	if e.key != o.key || e.now > o.now || len(e.timers) != len(o.timers) || len(e.late) != len(o.late) {
 		return false
 	}
 	for i := range e.timers {
@@ -50,8 +55,15 @@ func (e *explanation) covers(o *explanation) bool {
 			return false
 		}
 	}
+	for i := range e.late {
+		if e.late[i].until < o.late[i].until {
+			return false
+		}
+	}
 	return true
 }
+
+var lateSeed = maphash.MakeSeed()
 
 func (e *explanation) owes(t checker.Ticket) bool { return slices.Contains(e.owed, t) }
 
@@ -111,7 +123,10 @@ func (s *set) add(e explanation) (at int, changed bool) {
 		s.list = append(s.list, e)
 		return len(s.list) - 1, true
 	}
-	merged := explanation{branch: hull, now: min(old.now, e.now), owed: e.owed}
+	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed}
+	for _, l := range e.late {
+		merged.late = withLate(merged.late, l)
+	}
 	merged.seal()
 	*old = merged
 	return int(i), true

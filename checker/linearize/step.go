@@ -19,7 +19,8 @@ type judge struct {
 	world     *observe.World
 	partition *partition
 	lateness  int64
-	capacity  int // explanations in one set
+	capacity  int  // explanations in one set
+	scala     bool // see scala.go
 
 	mu     sync.Mutex
 	gaveUp error // why nothing can be said; see giveUp
@@ -108,18 +109,18 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			j.refuse(e, op.call, nil, nil, "no answer was due yet: the request must still be waiting")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, owed: withoutTicket(e.owed, op.call.ticket)})
+		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: withoutTicket(e.owed, op.call.ticket)})
 	case silent:
 		if e.owes(op.call.ticket) {
 			j.refuse(e, op.call, nil, nil, "an answer was decided, and never came")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, owed: e.owed})
+		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed})
 	case restart:
 		j.restart(e, op, next)
 	case request:
 		if op.call.unsure { // it has had no effect
-			next.add(explanation{branch: e.branch, now: now, owed: e.owed})
+			next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed})
 		}
 		at := observe.Window{Earliest: now, Latest: min(op.last(), j.latest(e))}
 		if at.Earliest > at.Latest {
@@ -168,6 +169,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		to := j.partition.calls[a.Ticket]
 		answered = answered || to == c
 		switch {
+		case to.actual != nil && to.early && seesNone(a.Message):
 		case to.actual != nil:
 			if bindings = j.bind(e, to, a.Message, o.Rules, bindings); len(bindings) == 0 {
 				return
@@ -199,7 +201,9 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		return
 	}
 	for _, names := range bindings {
-		yield(explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed})
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed}
+		after.late = j.lateAfter(e, &after, at.Latest)
+		yield(after)
 	}
 }
 

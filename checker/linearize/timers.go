@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 // settle yields an explanation in all the ways in which its timers may have fired before the operation takes effect. With now as the
@@ -49,7 +51,7 @@ func (j *judge) settle(ctx context.Context, e *explanation, op *operation) iter.
 
 // firings are the explanations after one more timer has fired.
 func (j *judge) firings(e *explanation, op *operation) []explanation {
-	var after []explanation
+	after := j.lateFirings(e, op)
 	last := min(op.last(), j.latest(e)) // a timer that has not fired yet bounds the instants of all others
 	for _, t := range e.timers {
 		at := observe.Window{Earliest: max(e.now, t.Window.Earliest), Latest: last}
@@ -60,6 +62,28 @@ func (j *judge) firings(e *explanation, op *operation) []explanation {
 			j.accept(e, nil, o, at, func(next explanation) { after = append(after, next) })
 			return j.abandoned() == nil
 		})
+	}
+	return after
+}
+
+// lateFirings are the explanations after a session that had ended before its timer was started again has removed its member: see scala.go.
+func (j *judge) lateFirings(e *explanation, op *operation) (after []explanation) {
+	for i, l := range e.late {
+		at := observe.Window{Earliest: e.now, Latest: min(op.last(), l.until)}
+		if at.Earliest > at.Latest {
+			continue
+		}
+		for _, t := range e.timers {
+			if t.Kind != classic.SessionTimer || t.Member != l.member {
+				continue
+			}
+			was := *e
+			was.late = slices.Delete(slices.Clone(e.late), i, i+1)
+			j.world.Fire(e.branch, t, at, func(o observe.Outcome) bool {
+				j.accept(&was, nil, o, at, func(next explanation) { after = append(after, next) })
+				return j.abandoned() == nil
+			})
+		}
 	}
 	return after
 }

@@ -1,0 +1,111 @@
+package linearize
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// The coordinator of Kafka up to 3.9 (unless it is the Java one) handles the requests of a group on many threads, which lock the group for each
+// step, not for each request. What other threads can do between two steps is no single step of the specification. Campaigns on 3.9.2 saw
+// three such things, and under its profiles they are explained:
+//
+//   - A request that has looked its group up before the group was removed finds it dead, and is answered COORDINATOR_NOT_AVAILABLE.
+//   - A group that a JoinGroup has just made is there, Empty, before the JoinGroup has gone on.
+//   - A session that has ended removes its member although the member has come back meanwhile and its timer was started again.
+
+// isScala says whether a profile is one of those releases.
+func isScala(profile string) bool {
+	major, err := strconv.Atoi(strings.SplitN(profile, ".", 2)[0])
+	return profile == classic.Scala.Name || err == nil && major < 4 && !strings.HasSuffix(profile, "java")
+}
+
+// overlap says whether two calls were open at the same time.
+func (c *call) overlap(d *call) bool { return c.from <= d.to && d.from <= c.to }
+
+// scala notes what of the calls of a partition such a coordinator may have answered between two steps.
+func (p *partition) scala() {
+	var joins, removals []*call
+	for _, c := range p.calls {
+		switch kmsg.Key(c.message.Key()) {
+		case kmsg.JoinGroup:
+			joins = append(joins, c)
+		case kmsg.DeleteGroups, kmsg.OffsetDelete:
+			removals = append(removals, c)
+		}
+	}
+	for _, c := range p.calls {
+		if c.actual == nil {
+			continue
+		}
+		if slices.Contains(codes(c.actual), kerr.CoordinatorNotAvailable.Code) && slices.ContainsFunc(removals, c.overlap) {
+			c.outcome, c.actual = history.Lost, nil
+			continue
+		}
+		c.early = seesEmpty(c.actual) && slices.ContainsFunc(joins, c.overlap)
+	}
+}
+
+// seesEmpty says whether a look at the group shows it Empty.
+func seesEmpty(resp kmsg.Response) bool {
+	switch r := resp.(type) {
+	case *kmsg.DescribeGroupsResponse:
+		return len(r.Groups) == 1 && r.Groups[0].State == classic.Empty.String() && len(r.Groups[0].Members) == 0
+	case *kmsg.ListGroupsResponse:
+		return len(r.Groups) == 1 && (r.Groups[0].GroupState == "" || r.Groups[0].GroupState == classic.Empty.String())
+	}
+	return false
+}
+
+// seesNone says whether a look at the group shows that there is none.
+func seesNone(resp kmsg.Response) bool {
+	switch r := resp.(type) {
+	case *kmsg.DescribeGroupsResponse:
+		return len(r.Groups) == 1 && r.Groups[0].State == "Dead"
+	case *kmsg.ListGroupsResponse:
+		return len(r.Groups) == 0
+	}
+	return false
+}
+
+// late is a session that had ended when its timer was started again: until then it may still remove its member.
+type late struct {
+	member string
+	until  int64
+}
+
+// lateAfter are the sessions that may still remove their members after what has happened within at.
+func (j *judge) lateAfter(e, after *explanation, last int64) []late {
+	if !j.scala {
+		return nil
+	}
+	kept := slices.DeleteFunc(slices.Clone(e.late), func(l late) bool { return l.until < after.now || !after.branch.Has(l.member) })
+	for _, was := range e.timers {
+		if was.Kind != classic.SessionTimer || was.Window.Earliest > last || !after.branch.Has(was.Member) {
+			continue
+		}
+		for _, is := range after.branch.Timers() {
+			if is.Kind == classic.SessionTimer && is.Member == was.Member && is.Window != was.Window {
+				kept = withLate(kept, late{was.Member, last + j.lateness})
+			}
+		}
+	}
+	return kept
+}
+
+// withLate adds one; of one member the latest counts.
+func withLate(all []late, l late) []late {
+	i, found := slices.BinarySearchFunc(all, l, func(a, b late) int { return strings.Compare(a.member, b.member) })
+	if !found {
+		return slices.Insert(slices.Clone(all), i, l)
+	}
+	all = slices.Clone(all)
+	all[i].until = max(all[i].until, l.until)
+	return all
+}
