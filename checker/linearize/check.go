@@ -182,7 +182,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations, scala: isScala(config.Profile.Name)}
+	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
 }
 
 // model is the judge in porcupine's terms.

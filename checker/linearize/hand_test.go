@@ -242,6 +242,9 @@ func TestByHand(t *testing.T) {
 		{"a session that ends although the member is back, on 3.9", "3.9.2", func(b *book) { backTooLate(b, 110) }, Legal},
 		{"a session that ends although the member was back in time, on 3.9", "3.9.2", func(b *book) { backTooLate(b, 60) }, Illegal},
 		{"a session that ends although the member is back, on 4.3", "4.3.1", func(b *book) { backTooLate(b, 110) }, Illegal},
+		{"a leader's SyncGroup that is repeated while it is written, on Kafka", "4.3.1", func(b *book) { syncTwice(b, 20) }, Legal},
+		{"a leader's SyncGroup that is never answered, on Kafka", "4.3.1", func(b *book) { syncTwice(b, 0) }, Illegal},
+		{"a leader's SyncGroup that is repeated while it is written, by contract", "", func(b *book) { syncTwice(b, 20) }, Illegal},
 		{"a superseded join, on Kafka", "java", func(b *book) { superseded(b) }, Legal},
 		{"a superseded join, by contract", "", func(b *book) { superseded(b) }, Illegal},
 	} {
@@ -292,6 +295,17 @@ func backTooLate(b *book, at int) {
 	b.alone()
 	b.heartbeat("a", at, at+1, "A", 1, 0)
 	b.heartbeat("a", at+10, at+11, "A", 1, 25)
+}
+
+// syncTwice: A's SyncGroup is never answered; A repeats it, unless at is 0.
+func syncTwice(b *book, at int) {
+	b.join("a", 0, 1, "", refusedJoin(79, "A"))
+	b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+	b.sync("a", 10, 900, "A", 1, []string{"A"}, 0, "A")
+	lost(&b.Calls[len(b.Calls)-1])
+	if at > 0 {
+		b.sync("a", at, at+1, "A", 1, []string{"A"}, 0, "A")
+	}
 }
 
 // joinStatic is a JoinGroup of static member i without a member id.

@@ -46,35 +46,10 @@ type call struct {
 	from, to int64 // recorded instants
 	silentAt int64 // 0 where silence proves nothing
 	early    bool  // it shows the group Empty, while a JoinGroup was open that may just have made it: see scala.go
-	raced    bool  // another JoinGroup of the same static member was open at the same time
+	raced    bool  // another request of the same kind and member was open at the same time: see races.go
 	unsure   bool  // it may never have reached the coordinator
 	taken    int64 // if it has, then by this instant
 	gone     int64 // of a restart: when the coordinator was surely dead
-}
-
-// instance is the static member that a JoinGroup without a member id is about, empty for any other call.
-func (c *call) instance() string {
-	if join, ok := c.message.(*kmsg.JoinGroupRequest); ok && join.MemberID == "" && join.InstanceID != nil && c.version >= 5 {
-		return *join.InstanceID
-	}
-	return ""
-}
-
-// races notes which JoinGroups of static members were open at the same time as another of the same member.
-func (p *partition) races() {
-	var all []*call
-	for _, c := range p.calls {
-		if c.instance() != "" {
-			all = append(all, c)
-		}
-	}
-	for i, c := range all {
-		for _, d := range all[:i] {
-			if c.instance() == d.instance() && c.overlap(d) {
-				c.raced, d.raced = true, true
-			}
-		}
-	}
 }
 
 // parks says whether the model may hold the answer back.

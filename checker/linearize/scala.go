@@ -26,9 +26,6 @@ func isScala(profile string) bool {
 	return profile == classic.Scala.Name || err == nil && major < 4 && !strings.HasSuffix(profile, "java")
 }
 
-// overlap says whether two calls were open at the same time.
-func (c *call) overlap(d *call) bool { return c.from <= d.to && d.from <= c.to }
-
 // scala notes what of the calls of a partition such a coordinator may have answered between two steps.
 func (p *partition) scala() {
 	var joins, removals []*call

@@ -21,6 +21,7 @@ type judge struct {
 	lateness  int64
 	capacity  int  // explanations in one set
 	scala     bool // see scala.go
+	drops     bool // superseded requests are never answered
 
 	mu     sync.Mutex
 	gaveUp error // why nothing can be said; see giveUp
@@ -181,7 +182,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 			if to.parks() {
 				owed = withTicket(owed, to.ticket)
 			}
-		case to.silentAt == 0:
+		case to.silentAt == 0 || j.superseded(to):
 		case at.Latest < to.silentAt:
 			j.refuse(e, to, a.Message, o.Rules, "an answer was due, and never came")
 			return

@@ -1,0 +1,54 @@
+package linearize
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// What a request writes is not written at once, and the model knows no time between. Where another request of the same member is on its way
+// meanwhile it may come before the write has ended, and Kafka then does to the first what it does to one that is parked:
+//
+//   - The replacement of a static member that is itself replaced is fenced (observe.Request.Raced).
+//   - The SyncGroup of a leader that repeats it is superseded, so that it is never answered (sync.parked.superseded), though what it assigns holds.
+//
+// Both were seen on 4.3.1. The reference answers by contract, so neither is explained under its profile.
+
+// rival is who the request is of, where another of the same would take its place; empty for others.
+func (c *call) rival() string {
+	switch r := c.message.(type) {
+	case *kmsg.JoinGroupRequest:
+		if r.MemberID == "" && r.InstanceID != nil && c.version >= 5 {
+			return "join " + *r.InstanceID
+		}
+	case *kmsg.SyncGroupRequest:
+		if r.MemberID != "" {
+			return "sync " + r.MemberID
+		}
+	}
+	return ""
+}
+
+// overlap says whether two calls were open at the same time.
+func (c *call) overlap(d *call) bool { return c.from <= d.to && d.from <= c.to }
+
+// races notes which requests were open at the same time as their rivals.
+func (p *partition) races() {
+	rivals := map[string][]*call{}
+	for _, c := range p.calls {
+		who := c.rival()
+		if who == "" {
+			continue
+		}
+		for _, d := range rivals[who] {
+			if c.overlap(d) {
+				c.raced, d.raced = true, true
+			}
+		}
+		rivals[who] = append(rivals[who], c)
+	}
+}
+
+// superseded says whether a call that was due for an answer may have none coming, as its rival has taken its place while it was written.
+func (j *judge) superseded(c *call) bool {
+	_, sync := c.message.(*kmsg.SyncGroupRequest)
+	return sync && c.raced && j.drops
+}
