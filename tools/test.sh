@@ -48,7 +48,7 @@ part 'build' 60 build
 part 'unit, with the race detector' 80 unit
 part 'exploration' 45 explore
 part 'scenarios in process' 15 scenarios
-part 'campaign' 30 campaign
+part 'campaign' 75 campaign
 if $kafka; then
 	part 'Kafka 4.3.1 and 3.9.2' 90 real
 else

@@ -102,7 +102,7 @@ var mutations = []mutation{
 		c.Outcome, c.Response, c.Return = history.GivenUp, nil, c.Call+int64(4*time.Second)
 		return true
 	}},
-	{name: "answered though superseded", floor: 0.9, silent: true, apply: func(r *rand.Rand, c *history.Call, req kmsg.Request, _ kmsg.Response) bool {
+	{name: "answered though superseded", floor: 0.8, silent: true, apply: func(r *rand.Rand, c *history.Call, req kmsg.Request, _ kmsg.Response) bool {
 		c.Outcome = history.Answered
 		switch m := req.(type) {
 		case *kmsg.JoinGroupRequest:

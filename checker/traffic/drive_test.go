@@ -32,7 +32,12 @@ func (f *fake) Name() string        { return "fake" }
 func (f *fake) Close() error        { return nil }
 func (f *fake) Clock() target.Clock { return wall{} }
 func (f *fake) Capabilities() target.Capabilities {
-	return target.Capabilities{Virtual: f.virtual, Versions: map[int16]target.VersionRange{11: {Min: 4, Max: 6}}}
+	versions := map[int16]target.VersionRange{}
+	for _, key := range []int16{8, 9, 12, 13, 14, 15, 16, 42} {
+		versions[key] = target.VersionRange{Max: 9}
+	}
+	versions[11] = target.VersionRange{Min: 4, Max: 6}
+	return target.Capabilities{Virtual: f.virtual, Versions: versions}
 }
 
 func (f *fake) Dial(context.Context, string) (target.Conn, error) {

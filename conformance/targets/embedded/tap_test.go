@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/linearize"
@@ -29,12 +29,16 @@ func TestTap(t *testing.T) {
 	defer s.Close()
 	tap := history.NewTap("g")
 	dial := tap.Dial((&net.Dialer{}).DialContext)
-	work, ctx := errgroup.WithContext(t.Context())
+	var work sync.WaitGroup
 	for n := range 3 {
-		work.Go(func() error { return consume(ctx, s.Addr(), dial, int64(n)) })
+		work.Go(func() {
+			if err := consume(t.Context(), s.Addr(), dial, int64(n)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	if err := work.Wait(); err != nil {
-		t.Fatal(err)
+	if work.Wait(); t.Failed() {
+		return
 	}
 	h, err := tap.History(history.Header{
 		Target: "impl", Profile: embedded.Release, MinSession: 6 * time.Second, MaxSession: 30 * time.Minute, NewMemberTimeout: 5 * time.Minute,
