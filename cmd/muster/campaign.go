@@ -27,14 +27,15 @@ explains is made small and saved in muster-out. docs/campaign.md tells the rest.
 TARGET is impl+tcp, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
 
 type campaignOptions struct {
-	open                openOptions
-	json, junit, report string
-	known               string
-	profile             string
-	seed                uint64
-	budget              time.Duration
-	steps               int
-	strict              bool
+	open openOptions
+	reports
+	report  string
+	known   string
+	profile string
+	seed    uint64
+	budget  time.Duration
+	steps   int
+	strict  bool
 }
 
 func campaignCommand() *cobra.Command {
@@ -59,8 +60,7 @@ func campaignCommand() *cobra.Command {
 	flags.IntVar(&o.steps, "steps", 0, "calls of one history at most; by default drawn, 60 to 400")
 	flags.StringVar(&o.profile, "profile", "all", "what is done meanwhile: `calm` (nothing), network (to connections), crashes (to the target), or all that the target can have done to it")
 	flags.StringVar(&o.report, "report", "", "write all that the run leaves to this `folder`, with verdict.json and verdict.txt")
-	flags.StringVar(&o.json, "json", "", "write the verdict as JSON to this `file`")
-	flags.StringVar(&o.junit, "junit", "", "write the verdict as JUnit XML to this `file`")
+	o.reports.flags(cmd)
 	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
 	flags.BoolVar(&o.strict, "strict", false, strictHelp)
 	o.open.flags(cmd)
@@ -114,20 +114,14 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 
 // outputs are the files that were asked for.
 func (o *campaignOptions) outputs(v *verdict.Verdict) ([]output, error) {
-	all := []output{{"json", o.json, v.WriteJSON}, {"junit", o.junit, v.WriteJUnit}}
-	if o.report != "" {
-		if err := os.MkdirAll(o.report, 0o755); err != nil {
-			return nil, unavailable(fmt.Errorf("--report: %w; nothing was judged, give a folder that can be written", err))
-		}
-		all = append(all, output{"report", filepath.Join(o.report, "verdict.json"), v.WriteJSON}, output{"report", filepath.Join(o.report, "verdict.txt"), v.WriteTable})
+	all := o.reports.outputs(v)
+	if o.report == "" {
+		return all, nil
 	}
-	var asked []output
-	for _, f := range all {
-		if f.path != "" {
-			asked = append(asked, f)
-		}
+	if err := os.MkdirAll(o.report, 0o755); err != nil {
+		return nil, unavailable(fmt.Errorf("--report: %w; nothing was judged, give a folder that can be written", err))
 	}
-	return asked, nil
+	return append(all, output{"report", filepath.Join(o.report, "verdict.json"), v.WriteJSON}, output{"report", filepath.Join(o.report, "verdict.txt"), v.WriteTable}), nil
 }
 
 // faults are those of --profile, of those that are possible.

@@ -40,22 +40,6 @@ func writeAll(outputs []output) error {
 	return errors.Join(errs...)
 }
 
-// conclude writes a verdict that has been closed, to its files and for people, and turns it into an exit code.
-func conclude(cmd *cobra.Command, v *verdict.Verdict, outputs []output) error {
-	written := writeAll(outputs) // before the table, which tells the exit code
-	if written != nil {
-		v.NotWritten()
-	}
-	if err := errors.Join(v.WriteTable(cmd.OutOrStdout()), written); err != nil {
-		v.NotWritten()
-		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
-	}
-	if code := v.ExitCode(); code != verdict.ExitPass {
-		return &codedError{code: code}
-	}
-	return nil
-}
-
 func writeFile(o output) error {
 	f, err := os.Create(o.path)
 	if err != nil {

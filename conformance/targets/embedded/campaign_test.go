@@ -36,12 +36,13 @@ func TestCampaign(t *testing.T) {
 		t.Error(f.Text)
 	}
 	doubts := report.Doubts(faults)
+	busy := report.Stall > tg.Capabilities().Slack // the machine has too much to do for a verdict, which is what the doubts say
 	switch {
 	case report.Illegal > 0:
 		t.Errorf("%d groups are illegal", report.Illegal)
-	case len(doubts) > 0 && report.Stalled == 0: // else the machine has too much to do for a verdict, which is what they say
+	case len(doubts) > 0 && !busy:
 		t.Errorf("doubts: %q", doubts)
-	case report.Legal == 0 && report.Stalled == 0:
+	case report.Legal == 0 && !busy:
 		t.Error("no group was found right")
 	}
 	t.Logf("%d groups, %d calls of %d made: %d legal, %d unknown, %d stalled, %d left; %d answered, %d not; faults %v; at most %d at a time, overlap %d; stall %v; %v; %q",
