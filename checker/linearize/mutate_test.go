@@ -21,7 +21,7 @@ type mutation struct {
 }
 
 var mutations = []mutation{
-	{name: "heartbeat error swapped", floor: 0.9, apply: func(r *rand.Rand, c *history.Call, req kmsg.Request, resp kmsg.Response) bool {
+	{name: "heartbeat error swapped", floor: 0.85, apply: func(r *rand.Rand, c *history.Call, req kmsg.Request, resp kmsg.Response) bool {
 		hb, ok := resp.(*kmsg.HeartbeatResponse)
 		if ok {
 			hb.ErrorCode = other(r, hb.ErrorCode)
@@ -175,7 +175,7 @@ func TestMutatedHistoriesAreIllegal(t *testing.T) {
 	t.Parallel()
 	runs := 40
 	if testing.Short() {
-		runs = 10
+		runs = 30
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, m := range mutations {
