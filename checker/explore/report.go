@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 // Report is how a search ended.
@@ -34,6 +36,15 @@ type Step struct {
 	Event   string   // what happens
 	Answers []string // what is answered, to whom
 	State   string   // what the group is like then
+
+	// Did is the same for whoever wants to do it: for a Group what happened, and which of its outcomes came; nil for what only tells more.
+	Did *Happening
+}
+
+// Happening is an event of a trace, in the canonical state that the steps before lead to, and which of its outcomes came.
+type Happening struct {
+	Event   classic.Event
+	Outcome int
 }
 
 func (s *search) report() Report {

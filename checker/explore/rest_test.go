@@ -38,8 +38,8 @@ func again(t *testing.T, r *Rest) *Rest {
 // A search that is left, as often as one likes, in the middle of a level or at its end, ends as one that never stopped: the same numbers, the
 // same violations by the same traces. What is broken here is seen early and late.
 func TestTakenUp(t *testing.T) {
-	for _, broken := range [][]classic.RuleID{nil, {classic.SyncAborted}, {classic.JoinCreatesGroup, classic.StaticRetained}} {
-		g := Group{Name: "rest", Profile: classic.Java, Members: 2, Lists: []string{"ab", "b"}, Static: true, WriteInFlight: true, Broken: broken}
+	for _, broken := range [][]classic.RuleID{nil, {classic.SyncAborted, classic.JoinCompleteVote}} {
+		g := Group{Name: "rest", Profile: classic.Java, Members: 2, Lists: []string{"ab", "ba", "b"}, AnySubset: true, WriteFailures: true, Broken: broken}
 		whole := Run(context.Background(), g.Name, g.Machine, Options{Workers: 2})
 		if !whole.Complete || whole.Rest != nil || whole.Ok() == (broken != nil) {
 			t.Fatal(whole)

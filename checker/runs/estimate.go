@@ -1,0 +1,63 @@
+package runs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/muster-kafka/muster/checker/explore"
+)
+
+// What a run takes beyond its table: each worker remembers what becomes of requests that wait.
+const bytesAnyway = 64 << 20
+
+// healingBytes is what a run whose clients heal remembers for each state, by each worker.
+const healingBytes = 400
+
+// BytesPerState is what a state of the run takes, about.
+func (r Run) BytesPerState(workers int) int64 {
+	if r.Clients != nil && r.Clients.Converge {
+		return explore.BytesPerState + healingBytes*int64(workers)
+	}
+	return explore.BytesPerState
+}
+
+// Memory is what the run takes, about; false where its size is not known.
+func (r Run) Memory(workers int) (bytes int64, known bool) {
+	k, ok := r.Known()
+	if !ok {
+		return 0, false
+	}
+	return bytesAnyway*int64(workers) + k.States*r.BytesPerState(workers), true
+}
+
+// Fits says why a run cannot be made to its end in so much memory; nil where it can, or where nobody knows.
+func (r Run) Fits(limit uint64, workers int) error {
+	need, known := r.Memory(workers)
+	if !known || uint64(need) <= limit {
+		return nil
+	}
+	k, _ := r.Known()
+	return fmt.Errorf("%s has %d states, which take %d bytes each: about %s, and %s are allowed; raise --max-memory, take a smaller run, or say --until states=N",
+		r.Name, k.States, r.BytesPerState(workers), Mebibytes(uint64(need)), Mebibytes(limit))
+}
+
+// Mebibytes tells bytes.
+func Mebibytes(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
+
+// Transitions a second that one worker judges, about: of a group, and of clients.
+const (
+	groupRate, clientsRate = 2_000_000, 500_000
+)
+
+// About is how long the run takes with so many workers on a quiet machine; 0 where nobody knows.
+func (r Run) About(workers int) time.Duration {
+	k, ok := r.Known()
+	if !ok {
+		return 0
+	}
+	rate := int64(groupRate)
+	if r.Clients != nil {
+		rate = clientsRate
+	}
+	return time.Duration(float64(k.Transitions) / float64(rate*int64(workers)) * float64(time.Second))
+}
