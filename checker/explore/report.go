@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"sort"
@@ -91,7 +92,7 @@ func (s *search) reason() string {
 	}
 	switch {
 	case s.ctx.Err() != nil:
-		return s.ctx.Err().Error()
+		return context.Cause(s.ctx).Error()
 	case s.full.Load():
 		return fmt.Sprintf("more than %d MiB of memory; raise the limit or choose a smaller run", s.opts.MaxMemory>>20)
 	case s.states.Load() > int64(s.opts.MaxStates):

@@ -8,10 +8,10 @@ import (
 )
 
 // What a run takes beyond its table: each worker remembers what becomes of requests that wait.
-const bytesAnyway = 64 << 20
+const bytesAnyway = 16 << 20
 
 // healingBytes is what a run whose clients heal remembers for each state, by each worker.
-const healingBytes = 400
+const healingBytes = 220
 
 // BytesPerState is what a state of the run takes, about.
 func (r Run) BytesPerState(workers int) int64 {
@@ -37,7 +37,7 @@ func (r Run) Fits(limit uint64, workers int) error {
 		return nil
 	}
 	k, _ := r.Known()
-	return fmt.Errorf("%s has %d states, which take %d bytes each: about %s, and %s are allowed; raise --max-memory, take a smaller run, or say --until states=N",
+	return fmt.Errorf("%s has %d states, which take %d bytes each: about %s with all that is remembered, and %s are allowed; raise --max-memory, take a smaller run, or say --until states=N",
 		r.Name, k.States, r.BytesPerState(workers), Mebibytes(uint64(need)), Mebibytes(limit))
 }
 

@@ -132,17 +132,7 @@ func (r Run) judging(newMachine func() explore.Machine) func() explore.Machine {
 	if r.properties == nil {
 		return newMachine
 	}
-	return func() explore.Machine { return &judge{newMachine(), r.properties} }
-}
-
-type judge struct {
-	explore.Machine
-	asked func(property string) bool
-}
-
-func (j *judge) Expand(k explore.Key, x *explore.Expansion) {
-	j.Machine.Expand(k, x)
-	x.Findings = slices.DeleteFunc(x.Findings, func(f explore.Finding) bool { return !j.asked(f.Property) })
+	return explore.Asking(newMachine, r.properties)
 }
 
 // Size tells the outcome in numbers, as goldens have it.

@@ -51,7 +51,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(verifyCommand(), runCommand(), diffCommand(), serveKfakeCommand(), listCommand(), checkCommand(), explainCommand(), rulesCommand(), kafkaCommand(), atlasCommand(), witnessCommand(), cleanupCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(verifyCommand(), runCommand(), diffCommand(), serveKfakeCommand(), listCommand(), checkCommand(), explainCommand(), rulesCommand(), kafkaCommand(), atlasCommand(), witnessCommand(), cleanupCommand(), doctorCommand(), exploreCommand(), versionCommand())
 	return root
 }
 

@@ -65,7 +65,7 @@ var rules = []rule{
 
 	{
 		folder: "cmd", ours: []string{"model", "impl", "checker", "conformance", "fuzz", "internal"},
-		foreign: []string{franz, "github.com/spf13/cobra", "github.com/mattn/go-isatty", "github.com/jstemmer/go-junit-report/v2", "golang.org/x/sync"},
+		foreign: []string{franz, "github.com/spf13/cobra", "github.com/mattn/go-isatty", "github.com/KimMachineGun/automemlimit", "github.com/jstemmer/go-junit-report/v2", "golang.org/x/sync"},
 	},
 }
 

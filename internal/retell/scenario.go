@@ -79,6 +79,25 @@ func (t Trace) Scenario(ctx context.Context) ([]byte, error) {
 	return best, nil
 }
 
+// searched bounds the search for another trace.
+const searched = 50_000
+
+// Another looks for a trace to the same property that clients can do, where the shortest one cannot be done: without crashes, without a delay of
+// the broker's own, and with assignments that are written at once. False is that there is none, as far as was looked.
+func (t Trace) Another(ctx context.Context) (Trace, bool) {
+	g := t.Group
+	g.Failover, g.Delay, g.WriteInFlight = false, false, false
+	if g.Failover == t.Group.Failover && g.Delay == t.Group.Delay && g.WriteInFlight == t.Group.WriteInFlight {
+		return t, false
+	}
+	same := func(property string) bool { return property == t.Violation.Property }
+	rep := explore.Run(ctx, g.Name, explore.Asking(g.Machine, same), explore.Options{Workers: 2, MaxStates: searched, StopAtViolation: true})
+	if len(rep.Violations) == 0 {
+		return t, false
+	}
+	return Trace{g, rep.Violations[0]}, true
+}
+
 // passes says whether time passes for something to happen.
 func passes(h explore.Happening) bool { return !h.Event.Kind.Request() && h.Event.Kind != c.TxnMarker }
 
