@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// BytesPerState is what a state of a search takes at most, beyond what machines keep: 40 bytes in the table, and 24 more while it is in the
-// frontier, which is a fifth of all states at its largest, and while the next one is made.
-const BytesPerState = 50
+// BytesPerState is what a state of a search takes, beyond what machines keep, as measured of the whole process: less than 40 bytes in the table,
+// and 24 more while it is in the frontier, of which there are two for a moment, and what the collector of garbage leaves.
+const BytesPerState = 60
 
 // memoryUsed is how many bytes the process takes.
 func memoryUsed() uint64 {

@@ -48,11 +48,12 @@ type Outcome struct {
 	Refuted        []explore.Violation // beliefs that do not hold, where the run looks for them: no faults
 	Reached        Reached
 	Missing        []string // what a complete run has not reached though it used to: it shows less than it claims
+	Surprise       string   // how the size of a complete run differs from what is known of it
 	Left           *Left    // from where it can go on, if it is not complete
 }
 
 // Ok says whether everything was searched, nothing found broken, and as much reached as ever.
-func (o Outcome) Ok() bool { return o.Report.Ok() && len(o.Missing) == 0 }
+func (o Outcome) Ok() bool { return o.Report.Ok() && len(o.Missing) == 0 && o.Surprise == "" }
 
 // Left is a run that was left before its end.
 type Left struct {
@@ -107,6 +108,9 @@ func (r Run) Explore(ctx context.Context, o explore.Options, from *Left) Outcome
 	}
 	if known, ok := r.Known(); ok && out.Complete {
 		out.Missing = known.Reached.minus(out.Reached)
+		if size := out.Size(); size != known.Size {
+			out.Surprise = fmt.Sprintf("%s; known of it are %s", size, known.Size)
+		}
 	}
 	return out
 }

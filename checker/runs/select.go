@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,27 @@ const MostMembers = classic.MaxNarrow
 // At are the runs of the catalogue that are made on an occasion.
 func At(when When) []Run {
 	return slices.DeleteFunc(All(), func(r Run) bool { return r.When < when })
+}
+
+// On are the runs that the tests make, or those that are left for the night: the small ones first, last those whose size nobody knows.
+func On(night bool) []Run {
+	all := slices.DeleteFunc(All(), func(r Run) bool { return (r.When < Test) != night })
+	if night {
+		slices.SortStableFunc(all, func(a, b Run) int {
+			x, knownX := a.Known()
+			y, knownY := b.Known()
+			switch {
+			case knownX && knownY:
+				return cmp.Compare(x.Transitions, y.Transitions)
+			case knownX:
+				return -1
+			case knownY:
+				return 1
+			}
+			return 0
+		})
+	}
+	return all
 }
 
 // Find returns the runs of a name: that run, or of a set those with so many members (0 is any). Of a set's runs those are taken that the tests

@@ -68,7 +68,7 @@ func TestFits(t *testing.T) {
 		t.Error(err)
 	}
 	err := r.Fits(20<<20, 2)
-	if err == nil || !strings.Contains(err.Error(), "128878 states, which take 50 bytes each: about 38 MiB with all that is remembered, and 20 MiB are allowed") {
+	if err == nil || !strings.Contains(err.Error(), "128878 states, which take 60 bytes each: about 39 MiB with all that is remembered, and 20 MiB are allowed") {
 		t.Error(err)
 	}
 	if err := asked(t, Asked{Run: "core", Members: 6}).Fits(1, 2); err != nil {
@@ -120,8 +120,11 @@ func TestVacuousRuns(t *testing.T) {
 			t.Errorf("%q is not missed among %v", want, out.Missing)
 		}
 	}
-	if out := r.Explore(context.Background(), explore.Options{MaxStates: 100}, nil); len(out.Missing) > 0 {
-		t.Errorf("one that is not complete misses %v", out.Missing)
+	if !strings.HasSuffix(out.Surprise, "; known of it are 1126 states, 263327 transitions, depth 12") {
+		t.Errorf("its size is no surprise: %q", out.Surprise)
+	}
+	if out := r.Explore(context.Background(), explore.Options{MaxStates: 100}, nil); len(out.Missing) > 0 || out.Surprise != "" {
+		t.Errorf("one that is not complete misses %v and surprises: %s", out.Missing, out.Surprise)
 	}
 }
 

@@ -110,10 +110,8 @@ func (o *exploreOptions) chosen() ([]runs.Run, error) {
 		if o.members > 0 {
 			return nil, usage("--members goes with --run: say of which set, one of %s", strings.Join(runs.SetNames(), ", "))
 		}
-		for _, r := range runs.All() {
-			if (r.When < runs.Test) == o.night {
-				names = append(names, r.Name)
-			}
+		for _, r := range runs.On(o.night) {
+			names = append(names, r.Name)
 		}
 	} else if o.night {
 		return nil, usage("--night names its own runs; leave --run out")

@@ -41,7 +41,7 @@ func tellExploration(v *verdict.Verdict, out runs.Outcome, scenario func(explore
 	e.Complete = e.Complete && out.Complete
 	e.Runs = append(e.Runs, verdict.ExplorationRun{
 		Name: out.Name, States: int(out.States), Transitions: int(out.Transitions), Depth: out.Depth, Complete: out.Complete,
-		Frontier: out.Frontier, Reason: out.Reason, Broken: len(out.Violations), Missing: len(out.Missing), DurationS: verdict.Seconds(out.Elapsed),
+		Frontier: out.Frontier, Reason: out.Reason, Broken: len(out.Violations), Missing: len(out.Missing), Surprise: out.Surprise != "", DurationS: verdict.Seconds(out.Elapsed),
 	})
 	v.Case(verdict.Case{Judge: verdict.Exploration, Name: out.Name, Took: out.Elapsed})
 	for _, violation := range out.Violations {
@@ -54,6 +54,12 @@ func tellExploration(v *verdict.Verdict, out runs.Outcome, scenario func(explore
 			f.Text += says + "\n"
 		}
 		v.Find(f)
+	}
+	if out.Surprise != "" {
+		v.Find(verdict.Finding{
+			Judge: verdict.Exploration, Scenario: out.Name, Replay: replayed(out.Run),
+			Text: fmt.Sprintf("the run has another size than it should: %s. Where the specification has changed on purpose, go test ./checker/runs -update writes it down.\n", out.Surprise),
+		})
 	}
 	if len(out.Missing) > 0 {
 		v.Find(verdict.Finding{

@@ -25,6 +25,9 @@ func (r ExplorationRun) result() string {
 	if r.Missing > 0 {
 		parts = append(parts, "vacuous")
 	}
+	if r.Surprise {
+		parts = append(parts, "another size")
+	}
 	if len(parts) == 0 {
 		return "holds"
 	}

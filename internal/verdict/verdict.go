@@ -131,6 +131,7 @@ type ExplorationRun struct {
 	Reason      string  `json:"reason"`     // why it is not complete
 	Broken      int     `json:"broken"`     // properties that something reachable breaks
 	Missing     int     `json:"missing"`    // what it used to reach and does not
+	Surprise    bool    `json:"surprise"`   // a complete run has another size than is known of it
 	DurationS   float64 `json:"duration_s"` // seconds, to the millisecond
 }
 

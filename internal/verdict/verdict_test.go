@@ -96,7 +96,7 @@ func explored() *Verdict {
 	v.Alone()
 	v.Exploration = &ExplorationCounts{States: 600, Transitions: 9000, Runs: []ExplorationRun{
 		{Name: "core, 3 members", States: 100, Transitions: 2000, Depth: 9, Complete: true, DurationS: 1.25},
-		{Name: "offsets", States: 200, Transitions: 3000, Depth: 8, Complete: true, Broken: 1, Missing: 2, DurationS: 2},
+		{Name: "offsets", States: 200, Transitions: 3000, Depth: 8, Complete: true, Broken: 1, Missing: 2, Surprise: true, DurationS: 2},
 		{Name: "core, 5 members", States: 300, Transitions: 4000, Depth: 7, Frontier: 50, Reason: "--until 1s is over", DurationS: 1},
 	}}
 	v.Find(Finding{Judge: Exploration, Rule: contractRule, Scenario: "offsets", Text: "broken: a new member starts a rebalance, in 2 steps\n", Replay: "muster explore --run offsets"})
