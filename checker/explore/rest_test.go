@@ -111,7 +111,7 @@ func TestMemoryLimit(t *testing.T) {
 	const room = 24 << 20
 	limit := memoryUsed() + room
 	// It grows without end, a few states at a time.
-	r := Run(context.Background(), "grid", func() Machine { return grid{size: 1 << 40} }, Options{Workers: 2, MaxStates: mostStates, MaxMemory: limit})
+	r := Run(context.Background(), "grid", func() Machine { return grid{size: 1 << 40} }, Options{Workers: 2, MaxStates: 2 * room / nodeBytes, MaxMemory: limit})
 	if r.Complete || !strings.Contains(r.Reason, "MiB of memory") || r.States < room/BytesPerState/2 || r.States > room/nodeBytes || r.Rest == nil {
 		t.Errorf("with room for %d MiB: %s", room>>20, r)
 	}
