@@ -100,6 +100,11 @@ func TestDamagedRest(t *testing.T) {
 			t.Fatalf("the first %d of %d bytes are taken for the whole", cut, len(whole))
 		}
 	}
+	lost := bytes.Clone(whole)
+	copy(lost[len(lost)-4:], "\xff\xff\xff\xff") // a state of the frontier that is nowhere
+	if _, err := ReadRest(bytes.NewReader(lost)); err == nil {
+		t.Error("a frontier is taken that is not in the table")
+	}
 	if _, err := ReadRest(strings.NewReader(strings.Repeat("no search ", 1000))); err == nil {
 		t.Error("anything is taken for a search")
 	}
