@@ -39,6 +39,11 @@ func explored(t *testing.T, r Run) Outcome {
 		}
 		t.Error(why.String())
 	}
+	if known, ok := r.Known(); ok && !*golden.Update {
+		if gone, come := known.Reached.minus(out.Reached), out.Reached.minus(known.Reached); len(gone)+len(come) > 0 {
+			t.Errorf("%s: not reached any more: %q; reached now: %q", r.Name, gone, come)
+		}
+	}
 	golden.Compare(t, r.file(), out.text())
 	return out
 }
