@@ -111,7 +111,9 @@ func TestPackRefusesWhatDoesNotFit(t *testing.T) {
 		eight, with(func(s *State) { s.Slots[2].List = 1 << narrowLists }), with(func(s *State) { s.Slots[4].Given = 2 }),
 		with(func(s *State) { s.Slots[0].Proposed = 2 }), with(func(s *State) { s.Type = 1 << narrowTypes }),
 		with(func(s *State) { s.Protocol = 1 << narrowProtocols }), with(func(s *State) { s.Subscribed = 1 << narrowTopics }),
-		{Type: 1 << typeBits}, {Protocol: 1 << protocolBit}, {Slots: [MaxSlots]Slot{{Kind: Member, List: 1 << listBits}}},
+		{Type: 1 << typeBits},
+		{Protocol: 1 << protocolBit},
+		{Slots: [MaxSlots]Slot{{Kind: Member, List: 1 << listBits}}},
 	} {
 		if _, ok := Pack(s); ok {
 			t.Errorf("packed %+v", s)
