@@ -77,6 +77,9 @@ func (a Asked) alter(r Run) (Run, error) {
 // Asked is how the run is asked for.
 func (r Run) Asked() Asked { return r.asked }
 
+// Altered says whether the run is not as the catalogue has it, so that nothing is known of it.
+func (r Run) Altered() bool { return r.altered }
+
 // settings are all that makes the run what it is, as a digest.
 func (r Run) settings() (string, error) {
 	var group explore.Group

@@ -99,6 +99,9 @@ func (e *exploration) options() explore.Options {
 func (e *exploration) tell(ctx context.Context, out runs.Outcome) {
 	tellExploration(e.verdict, out, func(v explore.Violation) (string, string) { return e.scenario(ctx, out.Run, v) })
 	if out.Complete {
+		if _, known := out.Run.Known(); !known && !out.Run.Altered() {
+			e.verdict.Warn("%s: nothing is known of its size, nor of what it has to reach: it is compared with nothing", out.Name)
+		}
 		return
 	}
 	reason := fmt.Sprintf("%s: not complete: %d states, frontier %d, %d transitions: %s", out.Name, out.States, out.Frontier, out.Transitions, out.Reason)
