@@ -160,10 +160,18 @@ var (
 	allLists = []string{"a", "ab", "ba", "b"}
 )
 
+// entitled is the name of a set's own run.
+func entitled(set string, members int) string {
+	if members == 1 {
+		return set + ", 1 member"
+	}
+	return fmt.Sprintf("%s, %d members", set, members)
+}
+
 // core is what every other large run is built on. Crashes cost nothing: a group is loaded from each state that is just what its record says.
 func core(members int) Run {
 	return Run{
-		Name: fmt.Sprintf("core, %d members", members), Set: "core", For: "one list, the leader assigns to any of them", Members: members,
+		Name: entitled("core", members), Set: "core", For: "one list, the leader assigns to any of them", Members: members,
 		Group: &explore.Group{
 			Profile: classic.Java, Members: members, Lists: oneList, Static: true, Delay: true, Failover: true, AnySubset: true,
 			WriteFailures: true, WriteInFlight: true,
@@ -174,7 +182,7 @@ func core(members int) Run {
 // subscriptions has two lists and two subscriptions. From four members on the leader assigns to all: any assignment would be seven times as much.
 func subscriptions(members int) Run {
 	r := core(members)
-	r.Name, r.Set, r.For = fmt.Sprintf("subscriptions, %d members", members), "subscriptions", "two lists, two subscriptions"
+	r.Name, r.Set, r.For = entitled("subscriptions", members), "subscriptions", "two lists, two subscriptions"
 	r.Group.Lists, r.Group.Metadata, r.Group.Subscriptions = twoLists, 2, true
 	if members > 3 {
 		r.Group.AnySubset = false
@@ -186,28 +194,28 @@ func subscriptions(members int) Run {
 // everything is everything about members.
 func everything(members int) Run {
 	r := subscriptions(members)
-	r.Name, r.For = fmt.Sprintf("everything, %d members", members), "everything about members: all lists of two protocols, two subscriptions; the leader assigns to all"
+	r.Name, r.For = entitled("everything", members), "everything about members: all lists of two protocols, two subscriptions; the leader assigns to all"
 	r.Group.Lists, r.Group.AnySubset = allLists, false
 	return r
 }
 
 func offsets(members int) Run {
 	r := subscriptions(members)
-	r.Name, r.Set, r.For = fmt.Sprintf("offsets+txn, %d members", members), "offsets+txn", "everything: all lists of two protocols, two subscriptions, any assignment, offsets, transactions"
+	r.Name, r.Set, r.For = entitled("offsets+txn", members), "offsets+txn", "everything: all lists of two protocols, two subscriptions, any assignment, offsets, transactions"
 	r.Group.Lists, r.Group.AnySubset, r.Group.Offsets, r.Group.Removal = allLists, true, true, true
 	return r
 }
 
 func crashPairs(members int) Run {
 	return Run{
-		Name: fmt.Sprintf("crash-pairs, %d members", members), Set: "crash-pairs", For: "static and dynamic members", Members: members,
+		Name: entitled("crash-pairs", members), Set: "crash-pairs", For: "static and dynamic members", Members: members,
 		Clients: &clients.Run{Profile: classic.Java, Room: members, Static: 1, Lists: oneList, Old: true, WriteFailures: true, Crash: clients.Log},
 	}
 }
 
 func following(members int) Run {
 	return Run{
-		Name: fmt.Sprintf("clients, %d members", members), Set: "clients", For: "old JoinGroups, writes in flight and failing, crashes", Members: members,
+		Name: entitled("clients", members), Set: "clients", For: "old JoinGroups, writes in flight and failing, crashes", Members: members,
 		Clients: &clients.Run{
 			Profile: classic.Java, Clients: members, Lists: oneList, Old: true, WriteInFlight: true, WriteFailures: true, Crash: clients.Forget, Converge: true,
 		},

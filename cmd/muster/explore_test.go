@@ -60,7 +60,7 @@ func TestExploreHolds(t *testing.T) {
 	if !regexp.MustCompile(`3 static members: \d+ states, \d+ states/s, \d+ transitions/s, depth \d+, frontier \d+, \d+ MiB`).MatchString(e.stderr) {
 		t.Errorf("progress: %q", e.stderr)
 	}
-	muster(t, time.Minute, "explore", "--run", "crash-pairs", "--members", "1").expect(t, 0, "crash-pairs, 1 members", "compared with nothing")
+	muster(t, time.Minute, "explore", "--run", "crash-pairs", "--members", "1").expect(t, 0, "crash-pairs, 1 member", "compared with nothing")
 	v := readVerdict(t, asJSON)["exploration"].(map[string]any)
 	all := v["runs"].([]any)
 	if v["complete"] != true || v["states"] != 1126.0+3302 || len(all) != 2 || all[0].(map[string]any)["depth"] != 12.0 {
