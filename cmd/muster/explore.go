@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,12 +22,13 @@ The exit code is 0 where all holds in every state, 1 where something is broken o
 complete, 3 where the environment gave way, 64 for wrong usage.`
 
 type exploreOptions struct {
-	runs, properties, without       []string
-	members, workers                int
-	until, profile, broken          string
-	json, junit, resume, checkpoint string
-	memory                          bytesValue
-	list, night                     bool
+	runs, properties, without []string
+	members, workers          int
+	until, profile, broken    string
+	resume, checkpoint        string
+	reports                   reports
+	memory                    bytesValue
+	list, night               bool
 }
 
 func exploreCommand() *cobra.Command {
@@ -50,8 +49,7 @@ func exploreCommand() *cobra.Command {
 	flags.StringArrayVar(&o.properties, "property", nil, "judge only the properties that have this in their `name`; may be given several times")
 	flags.StringArrayVar(&o.without, "without", nil, "leave out a kind of `event`, such as Heartbeat; may be given several times")
 	flags.StringVar(&o.profile, "profile", "", "explore another coordinator: Java, Scala, contract, or a `release` such as 3.9.2")
-	flags.StringVar(&o.json, "json", "", "write the verdict as JSON to this `file`")
-	flags.StringVar(&o.junit, "junit", "", "write the verdict as JUnit XML to this `file`")
+	o.reports.flags(cmd)
 	flags.IntVar(&o.workers, "workers", 0, "states to expand at a time; 0 is as many as there are processors")
 	flags.Var(&o.memory, "max-memory", "end before more memory is taken, such as 12GiB; without it half of what the machine has")
 	flags.StringVar(&o.resume, "resume", "", "go on from this checkpoint `file`")
@@ -166,7 +164,7 @@ func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	v.Exploration = &verdict.ExplorationCounts{Runs: []verdict.ExplorationRun{}}
 	v.Alone()
 	e.verdict = v
-	outputs := o.outputs(v)
+	outputs := o.reports.outputs(v)
 	if err := writable(outputs); err != nil {
 		return err
 	}
@@ -175,30 +173,4 @@ func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	e.progress.done()
 	v.Close(false, nil, time.Since(began))
 	return conclude(cmd, v, outputs)
-}
-
-func (o *exploreOptions) outputs(v *verdict.Verdict) []output {
-	var outputs []output
-	for _, f := range []output{{"json", o.json, v.WriteJSON}, {"junit", o.junit, v.WriteJUnit}} {
-		if f.path != "" {
-			outputs = append(outputs, f)
-		}
-	}
-	return outputs
-}
-
-// conclude writes the verdict and ends with its code.
-func conclude(cmd *cobra.Command, v *verdict.Verdict, outputs []output) error {
-	written := writeAll(outputs) // before the table, which tells the exit code
-	if written != nil {
-		v.NotWritten()
-	}
-	if err := errors.Join(v.WriteTable(cmd.OutOrStdout()), written); err != nil {
-		v.NotWritten()
-		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
-	}
-	if code := v.ExitCode(); code != verdict.ExitPass {
-		return &codedError{code: code}
-	}
-	return nil
 }
