@@ -21,24 +21,20 @@ func (r Run) BytesPerState(workers int) int64 {
 	return explore.BytesPerState
 }
 
-// Memory is what the run takes, about; false where its size is not known.
-func (r Run) Memory(workers int) (bytes int64, known bool) {
-	k, ok := r.Known()
-	if !ok {
-		return 0, false
+// Fits says why a run cannot be made in so much memory to its end, or to a bound on its states (0 is none); nil where it can, or where nobody
+// knows.
+func (r Run) Fits(limit uint64, workers int, most int64) error {
+	states, what := most, fmt.Sprintf("%s may reach %d states", r.Name, most)
+	if k, ok := r.Known(); ok && (most == 0 || k.States <= most) {
+		states, what = k.States, fmt.Sprintf("%s has %d states", r.Name, k.States)
 	}
-	return bytesAnyway*int64(workers) + k.States*r.BytesPerState(workers), true
-}
-
-// Fits says why a run cannot be made to its end in so much memory; nil where it can, or where nobody knows.
-func (r Run) Fits(limit uint64, workers int) error {
-	need, known := r.Memory(workers)
-	if !known || uint64(need) <= limit {
+	each := r.BytesPerState(workers)
+	need := bytesAnyway*int64(workers) + states*each
+	if states == 0 || uint64(need) <= limit {
 		return nil
 	}
-	k, _ := r.Known()
-	return fmt.Errorf("%s has %d states, which take %d bytes each: about %s with all that is remembered, and %s are allowed; raise --max-memory, take a smaller run, or say --until states=N",
-		r.Name, k.States, r.BytesPerState(workers), Mebibytes(uint64(need)), Mebibytes(limit))
+	return fmt.Errorf("%s, which take %d bytes each: about %s with all that is remembered, and %s are allowed; raise --max-memory, take a smaller run, or say --until states=N with fewer",
+		what, each, Mebibytes(uint64(need)), Mebibytes(limit))
 }
 
 // Mebibytes tells bytes.

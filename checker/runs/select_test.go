@@ -64,15 +64,24 @@ func TestFind(t *testing.T) {
 // A run that cannot fit is refused with the reason; one of unknown size is not.
 func TestFits(t *testing.T) {
 	r := asked(t, Asked{Run: "core, 4 members"})
-	if err := r.Fits(1<<30, 2); err != nil {
+	if err := r.Fits(1<<30, 2, 0); err != nil {
 		t.Error(err)
 	}
-	err := r.Fits(20<<20, 2)
+	err := r.Fits(20<<20, 2, 0)
 	if err == nil || !strings.Contains(err.Error(), "128878 states, which take 60 bytes each: about 39 MiB with all that is remembered, and 20 MiB are allowed") {
 		t.Error(err)
 	}
-	if err := asked(t, Asked{Run: "core", Members: 6}).Fits(1, 2); err != nil {
+	if err := asked(t, Asked{Run: "core", Members: 6}).Fits(1, 2, 0); err != nil {
 		t.Errorf("nobody knows the size of it: %v", err)
+	}
+	for most, fits := range map[int64]bool{1000: true, 10_000_000: false, 1 << 30: false} { // 1 << 30 is more than it has
+		if err := r.Fits(36<<20, 2, most); (err == nil) != fits {
+			t.Errorf("%s, up to %d states: %v", r.Name, most, err)
+		}
+	}
+	err = asked(t, Asked{Run: "core", Members: 6}).Fits(1<<30, 2, 1<<30)
+	if err == nil || !strings.Contains(err.Error(), "core, 6 members may reach 1073741824 states") {
+		t.Error(err)
 	}
 	if with, without := asked(t, Asked{Run: "3 clients"}).BytesPerState(2), r.BytesPerState(2); with <= without {
 		t.Errorf("clients that heal take %d bytes a state, a group %d", with, without)

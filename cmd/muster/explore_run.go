@@ -32,11 +32,8 @@ type exploration struct {
 
 // fits refuses runs that cannot be made to their ends, before anything is begun.
 func (e *exploration) fits() error {
-	if e.bounds.states > 0 {
-		return nil
-	}
 	for _, r := range e.runs {
-		if err := r.Fits(e.bounds.memory, e.bounds.workers); err != nil {
+		if err := r.Fits(e.bounds.memory, e.bounds.workers, int64(e.bounds.states)); err != nil {
 			return usage("%v", err)
 		}
 	}

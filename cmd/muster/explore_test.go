@@ -39,6 +39,7 @@ func TestExploreWrongUsage(t *testing.T) {
 		"members of what":        {[]string{"--members", "3"}, []string{"--run", "crash-pairs"}},
 		"a run of the night":     {[]string{"--night", "--run", "core"}, []string{"leave --run out"}},
 		"more than the memory":   {[]string{"--run", "core, 4 members", "--max-memory", "20MiB"}, []string{"128878 states", "60 bytes each", "20 MiB are allowed", "--until states=N"}},
+		"a bound beyond it":      {[]string{"--run", "core", "--members", "6", "--until", "states=1000000000", "--max-memory", "1GiB"}, []string{"may reach 1000000000 states", "1024 MiB are allowed"}},
 		"how much memory":        {[]string{"--max-memory", "much"}, []string{"800MiB"}},
 		"no checkpoint":          {[]string{"--resume", "/no/such/file"}, []string{"/no/such/file"}},
 		"some other file":        {[]string{"--resume", other}, []string{"other.txt is no checkpoint"}},
