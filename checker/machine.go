@@ -71,6 +71,34 @@ type Broker interface {
 	Loaded()
 }
 
+// Jumper is a Machine whose clock may jump.
+type Jumper interface {
+	Machine
+
+	// Jump moves the clock by d, also past deadlines. Fire fires what is due then, late.
+	Jump(d time.Duration)
+}
+
+// Tearer is a Broker that may crash in the middle of a write.
+type Tearer interface {
+	Broker
+
+	// Tear makes the coordinator crash while what the next Request writes is on its way, and load what is in the log: with that, where it is
+	// kept, or without. Whoever waits is dropped with all that the Request would have answered. One that writes nothing crashes nothing.
+	Tear(kept bool)
+
+	// Torn says whether the last Request has ended so.
+	Torn() bool
+}
+
+// Replayer is a Machine that can tell what its log says.
+type Replayer interface {
+	Machine
+
+	// Replay is a new coordinator that has read the log as it is now. Nothing of it is this one's.
+	Replay() (Machine, error)
+}
+
 // Effects is what a step put out.
 type Effects struct {
 	Answers []Answer

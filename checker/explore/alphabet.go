@@ -8,8 +8,42 @@ import (
 
 // enumerate fills in every event that can happen in s, as its group's alphabets say. Nothing of what clients know or how they behave
 // restricts it. The order is part of the traces: changing it changes which of equally short ones is shown.
+//
+// States of one shape have the same events, which are made once.
 func (m *machine) enumerate(s *classic.State) {
-	m.events, m.leaves, m.instances = m.events[:0], m.leaves[:0], m.instances[:0]
+	if m.group.Failover {
+		m.record = classic.Durable(s, m.alone)
+	}
+	shape := shapeOf(s)
+	if m.events = m.shapes[shape]; m.events != nil {
+		return
+	}
+	m.events, m.leaves, m.instances = make([]classic.Event, 0, m.most), nil, nil
+	m.make(&shape)
+	m.most = max(m.most, len(m.events))
+	if m.kept += len(m.events); m.kept > mostKept {
+		clear(m.shapes)
+		m.kept = len(m.events)
+	}
+	m.shapes[shape] = m.events
+}
+
+// mostKept bounds the events that are kept, to some 15 MB.
+const mostKept = 1 << 17
+
+// shapeOf is a state without what makes no difference to its events.
+func shapeOf(s *classic.State) classic.State {
+	shape := *s
+	shape.Type, shape.Extends, shape.StaleSync, shape.Subscribed = 0, false, false, 0
+	for i := range shape.Slots {
+		slot := &shape.Slots[i]
+		*slot = classic.Slot{Kind: slot.Kind, Leader: slot.Leader, Static: slot.Static, Timed: slot.Timed}
+	}
+	return shape
+}
+
+// make makes the events of a shape.
+func (m *machine) make(s *classic.State) {
 	m.timers(s)
 	if m.group.Failover {
 		m.failover(s)

@@ -158,7 +158,6 @@ func (m *machine) failover(s *classic.State) {
 	if !written || s.Phase != classic.Empty && s.Phase != classic.Stable && !s.Writing {
 		return
 	}
-	m.record = classic.Durable(s, m.alone)
 	m.add(classic.Event{Kind: classic.Loaded, Record: &m.record})
 }
 

@@ -67,7 +67,7 @@ func (g Group) Machine() Machine {
 	if g.Subscriptions {
 		lexicon.Consumer = groupType
 	}
-	m := &machine{group: g, lexicon: lexicon, sent: len(lexicon.Lists)}
+	m := &machine{group: g, lexicon: lexicon, sent: len(lexicon.Lists), shapes: map[classic.State][]classic.Event{}}
 	if g.Failover {
 		m.addLoadedLists()
 		m.oversize = g.oversized()
@@ -76,6 +76,8 @@ func (g Group) Machine() Machine {
 		Profile: g.Profile, Lexicon: lexicon, SyncInFlight: g.WriteInFlight, Broken: g.Broken, InitialDelay: g.Delay, MaxSize: g.MaxSize,
 	})
 	m.silence = newSilence(m.model)
+	m.view = view{group: &m.group, profile: &m.group.Profile, lexicon: m.lexicon}
+	m.judges = g.judges()
 	m.onTransition = m.transition
 	if g.Watch != nil {
 		m.watch = g.Watch()
@@ -99,6 +101,9 @@ type machine struct {
 	sent      int // the lists that clients send are those before; the others come of loading
 	model     *classic.Model
 	silence   *silence
+	shapes    map[classic.State][]classic.Event // what can happen, by shape
+	most      int                               // events of a shape, so far
+	kept      int                               // events of all shapes
 	events    []classic.Event
 	leaves    []classic.Ref
 	instances []classic.Instance
@@ -110,6 +115,7 @@ type machine struct {
 	state        classic.State
 	x            *Expansion
 	view         view
+	judges       judges
 	onTransition func(*classic.Transition) bool
 	watch        func(*classic.State, *classic.Event, *classic.Transition)
 }
@@ -128,10 +134,13 @@ func (m *machine) Expand(k Key, x *Expansion) {
 		m.silence.judge(classic.Packed(k), s, x)
 	}
 	m.enumerate(s)
+	v := &m.view
 	for i := range m.events {
-		from := m.from(&m.events[i])
-		m.view = view{s: from, e: &m.events[i], group: &m.group, profile: &m.group.Profile, lexicon: m.lexicon}
-		m.model.Step(from, &m.events[i], m.onTransition)
+		v.s, v.e = m.from(&m.events[i]), &m.events[i]
+		if !m.group.Unjudged {
+			v.meet()
+		}
+		m.model.Step(v.s, v.e, m.onTransition)
 	}
 }
 
@@ -148,13 +157,18 @@ var loading = classic.State{Serving: classic.Loading}
 
 // transition takes over one transition of the model.
 func (m *machine) transition(t *classic.Transition) bool {
-	if t.Overflow || inUse(&t.Next) > m.group.Members {
+	if t.Overflow {
 		return true
 	}
 	next := m.key
-	if t.Next != m.state {
-		p, ok := classic.Pack(t.Next)
-		if !ok {
+	another := t.Next != *m.view.s
+	if another || m.view.s != &m.state {
+		beyond := m.beyond(&t.Next)
+		if beyond && inUse(&t.Next) > m.group.Members {
+			return true
+		}
+		p, ok := t.Next.Pack()
+		if !ok || beyond {
 			m.x.Err = errTooLarge
 			return true
 		}
@@ -162,6 +176,7 @@ func (m *machine) transition(t *classic.Transition) bool {
 	}
 	m.view.t = t
 	if !m.group.Unjudged {
+		m.view.derive(another)
 		m.judgeTransition()
 	}
 	if m.watch != nil {
@@ -180,11 +195,11 @@ func inUse(s *classic.State) (n int) {
 	return n
 }
 
-func members(s *classic.State) (n int) {
-	for i := range s.Slots {
-		if s.Slots[i].Kind == classic.Member {
-			n++
-		}
+// beyond says whether something is in use beyond the slots that properties look at, though there is room.
+func (m *machine) beyond(s *classic.State) bool {
+	kinds := classic.Free
+	for i := m.group.Members; i < classic.MaxSlots; i++ {
+		kinds |= s.Slots[i].Kind
 	}
-	return n
+	return kinds != classic.Free
 }

@@ -21,7 +21,9 @@ func Properties() (names []string) {
 
 func everyProperty() [][]property {
 	return append([][]property{
-		stepProperties, removalProperties, endProperties, completionProperties, answerProperties, gateProperties, instanceProperties, replacedProperties, delayProperties, sizeProperties, subscriptionProperties,
+		stepProperties, removalProperties, endProperties, completionProperties, answerProperties, gateProperties,
+		instanceJoinProperties, instanceRequestProperties, instanceTimerProperties, instanceLeaveProperties, rekeyProperties, replacedProperties,
+		delayProperties, sizeProperties, subscriptionProperties,
 	}, byKind[:]...)
 }
 

@@ -2,82 +2,6 @@ package explore
 
 import c "github.com/muster-kafka/muster/model/classic"
 
-// property is what every transition must hold, as one rule or one invariant of the protocol demands.
-type property struct {
-	name  string
-	rule  c.RuleID
-	holds func(*view) bool
-}
-
-// byKind lists the properties that are asked about one kind of event.
-var byKind = [...][]property{
-	c.JoinGroup: joinProperties, c.SyncGroup: syncProperties, c.Heartbeat: heartbeatProperties,
-	c.LeaveGroup: leaveProperties, c.OffsetCommit: commitProperties, c.TxnOffsetCommit: txnProperties,
-	c.OffsetFetch: readProperties, c.DescribeGroups: readProperties, c.ListGroups: readProperties,
-	c.DeleteGroups: deleteProperties, c.OffsetDelete: offsetDeleteProperties,
-	c.MemberTimer: memberTimerProperties, c.JoinTimer: joinTimerProperties, c.SyncTimer: syncTimerProperties,
-	c.WriteDone: writeProperties, c.TxnMarker: markerProperties, c.TopicsDeleted: topicProperties, c.Cleanup: cleanupProperties,
-	c.Unload: unloadProperties, c.Loaded: loadProperties,
-}
-
-// judgeTransition asks all properties about the transition in view.
-func (m *machine) judgeTransition() {
-	v := &m.view
-	v.derive()
-	if v.s.Serving != c.Active && v.e.Kind != c.Loaded {
-		m.ask(gateProperties)
-		return
-	}
-	kind := v.e.Kind
-	if int(kind) < len(byKind) {
-		m.ask(byKind[kind])
-	}
-	if m.group.Static {
-		m.ask(instanceProperties)
-		if v.instanceReplaced() >= 0 {
-			m.ask(replacedProperties)
-		}
-	}
-	if m.group.Delay {
-		m.ask(delayProperties)
-	}
-	if m.group.MaxSize > 0 && kind == c.JoinGroup {
-		m.ask(sizeProperties)
-	}
-	if m.group.Subscriptions {
-		m.ask(subscriptionProperties)
-	}
-	if !v.refusal && kind != c.Unload && kind != c.Loaded {
-		m.judgeStep()
-	}
-}
-
-// judgeStep asks what every transition must hold that is no refusal, as far as it is about something that has happened.
-func (m *machine) judgeStep() {
-	v := &m.view
-	m.ask(stepProperties)
-	if v.changed && v.removes() {
-		m.ask(removalProperties)
-	}
-	if v.completed || v.s.Phase == c.CompletingRebalance && v.t.Next.Phase != c.CompletingRebalance {
-		m.ask(endProperties)
-	}
-	if v.completed {
-		m.ask(completionProperties)
-	}
-	if v.answersJoin() {
-		m.ask(answerProperties)
-	}
-}
-
-func (m *machine) ask(properties []property) {
-	for i := range properties {
-		if p := &properties[i]; !p.holds(&m.view) {
-			m.x.Findings = append(m.x.Findings, Finding{Edge: len(m.x.Next), Property: p.name, Rule: p.rule.String()})
-		}
-	}
-}
-
 const allJoined = "a join for which nobody is missing is complete"
 
 // judgeState asks what must hold in every state beyond the model's own invariants.
@@ -98,19 +22,19 @@ func (m *machine) judgeState(s *c.State) {
 // stepProperties are asked about every transition, except refusals without effect: they hold where nothing changes and nothing is
 // answered but an error, and the event's own properties say whether it should be so.
 var stepProperties = []property{
-	{"phases change only as the table allows", c.JoinCompleteGeneration, func(v *view) bool {
+	{"phases change only as the table allows", c.JoinCompleteGeneration, moved, func(v *view) bool {
 		return c.LegalMove(v.s.Phase, v.t.Next.Phase, v.completions, v.oneByOne())
 	}},
-	{"each completed join takes one generation, and nothing else does", c.JoinCompleteGeneration, func(v *view) bool {
+	{"each completed join takes one generation, and nothing else does", c.JoinCompleteGeneration, always, func(v *view) bool {
 		return generationsTaken(v.t.Generation) == v.completions
 	}},
-	{"a generation restarts only with the group", c.DeleteEmpty, func(v *view) bool {
-		return v.t.Generation != c.ResetGeneration || v.s.Phase == c.Absent || v.t.Next.Phase == c.Absent ||
+	{"a generation restarts only with the group", c.DeleteEmpty, resets, func(v *view) bool {
+		return v.s.Phase == c.Absent || v.t.Next.Phase == c.Absent ||
 			v.t.Next.Phase == c.Empty && v.e.Kind == c.DeleteGroups
 	}},
-	{"every request is answered once, or waits, or was repeated or left by its own member", c.JoinParkedSuperseded, accounted},
-	{"committed offsets go only with their group, or when they are to go", c.OffsetsSurviveMembers, offsetsKept},
-	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, func(v *view) bool {
+	{"every request is answered once, or waits, or was repeated or left by its own member", c.JoinParkedSuperseded, always, accounted},
+	{"committed offsets go only with their group, or when they are to go", c.OffsetsSurviveMembers, always, offsetsKept},
+	{"the join timer starts with the rebalance and nothing prolongs it", c.JoinTimerFixed, always, func(v *view) bool {
 		d, ok := v.effect(c.GroupJoinTimer, 0)
 		switch {
 		case v.s.Phase == c.PreparingRebalance && v.e.Kind == c.JoinTimer && !v.completed: // what it does then is for others to say
@@ -124,12 +48,12 @@ var stepProperties = []property{
 		}
 		return (v.t.Next.Phase == c.PreparingRebalance) == (ok && d == c.MaxRebalance)
 	}},
-	{"a SyncGroup succeeds only in Stable", c.SyncFollowerParks, func(v *view) bool {
+	{"a SyncGroup succeeds only in Stable", c.SyncFollowerParks, answers, func(v *view) bool {
 		return v.t.Next.Phase == c.Stable || v.syncSuccesses() == 0
 	}},
-	{"the assignments of a Stable group do not change", c.SyncStableRepeats, func(v *view) bool {
-		for i := range v.s.Slots {
-			if v.s.Phase == c.Stable && v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
+	{"the assignments of a Stable group do not change", c.SyncStableRepeats, isStable | changed, func(v *view) bool {
+		for i := range v.of(v.s) {
+			if v.t.Next.Phase == c.Stable && v.s.Slots[i].Given != v.t.Next.Slots[i].Given {
 				return false
 			}
 		}
@@ -139,8 +63,8 @@ var stepProperties = []property{
 
 // removalProperties are asked where an id is gone: where none is they hold.
 var removalProperties = []property{
-	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, func(v *view) bool {
-		for i := range v.s.Slots {
+	{"the parked JoinGroup of a member that is removed is answered UNKNOWN_MEMBER_ID", c.JoinParkedRemoved, always, func(v *view) bool {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].Joining && v.t.Next.Slots[i].Kind == c.Free {
 				midway := v.completions > 0 && v.oneByOne() // it joined a generation before it left
 				if code, n := v.answerTo(c.ParkedJoin, int8(i)); n != 1 || code != c.CodeUnknownMemberID && (code != c.CodeNone || !midway) {
@@ -150,8 +74,8 @@ var removalProperties = []property{
 		}
 		return true
 	}},
-	{"the parked SyncGroup of a member that is removed gets no assignment", c.SyncParkedRemoved, func(v *view) bool {
-		for i := range v.s.Slots {
+	{"the parked SyncGroup of a member that is removed gets no assignment", c.SyncParkedRemoved, always, func(v *view) bool {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].Syncing && v.t.Next.Slots[i].Kind == c.Free {
 				if code, n := v.answerTo(c.ParkedSync, int8(i)); n > 0 && code == c.CodeNone {
 					return false
@@ -160,25 +84,25 @@ var removalProperties = []property{
 		}
 		return true
 	}},
-	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, removedForAReason},
-	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, func(v *view) bool {
+	{"a member goes only when it leaves, when its timer ends, or when it missed a deadline", c.SessionExpires, always, removedForAReason},
+	{"an open generation without members becomes Empty at once", c.LeaveLastEmpties, always, func(v *view) bool {
 		// Where the group reacts to each entry, the rebalance has begun before the last one leaves, and pending ids hold it up.
-		return !open(v.s.Phase) || members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
+		return !open(v.s.Phase) || v.members(&v.t.Next) > 0 || v.oneByOne() && v.pendingAfter() || v.t.Next.Phase == c.Empty || v.t.Next.Phase == c.Absent
 	}},
 }
 
 // endProperties are asked where a join has completed or CompletingRebalance has ended: otherwise nobody's wait has.
 var endProperties = []property{
-	{"whoever has waited and is answered has its session start anew", c.SessionRenewedByCompletion, renewed},
-	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, aborted},
-	{"a group becomes Stable with the leader's assignment, and all who wait get theirs", c.SyncLeaderAssigns, assigned},
+	{"whoever has waited and is answered has its session start anew", c.SessionRenewedByCompletion, always, renewed},
+	{"waiting SyncGroups are answered with an error when their generation ends, and its assignment is taken back", c.SyncAborted, always, aborted},
+	{"a group becomes Stable with the leader's assignment, and all who wait get theirs", c.SyncLeaderAssigns, always, assigned},
 }
 
 // completionProperties are asked where a join has completed.
 var completionProperties = []property{
-	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, func(v *view) bool {
-		for i := range v.t.Next.Slots {
-			if !v.completed || v.t.Next.Slots[i].Kind != c.Member {
+	{"a new generation is made of those who joined it", c.JoinCompleteTimeout, always, func(v *view) bool {
+		for i := range v.of(&v.t.Next) {
+			if v.t.Next.Slots[i].Kind != c.Member {
 				continue
 			}
 			if !v.joinedIn(int8(i)) && !v.s.Slots[i].Static {
@@ -187,29 +111,29 @@ var completionProperties = []property{
 		}
 		return true
 	}},
-	{"a leader that rejoins stays leader", c.JoinCompleteLeader, func(v *view) bool {
-		for i := range v.s.Slots {
+	{"a leader that rejoins stays leader", c.JoinCompleteLeader, always, func(v *view) bool {
+		for i := range v.of(v.s) {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
-			if v.completed && was.Leader && is.Kind == c.Member && !is.Leader && v.joinedIn(int8(i)) {
+			if was.Leader && is.Kind == c.Member && !is.Leader && v.joinedIn(int8(i)) {
 				return false
 			}
 		}
 		return true
 	}},
-	{"the leader of a new generation has joined it", c.JoinCompleteLeader, func(v *view) bool {
-		for i := range v.t.Next.Slots {
-			if v.completed && v.t.Next.Phase == c.CompletingRebalance && v.t.Next.Slots[i].Leader && !v.joinedIn(int8(i)) {
+	{"the leader of a new generation has joined it", c.JoinCompleteLeader, always, func(v *view) bool {
+		for i := range v.of(&v.t.Next) {
+			if v.t.Next.Phase == c.CompletingRebalance && v.t.Next.Slots[i].Leader && !v.joinedIn(int8(i)) {
 				return false
 			}
 		}
 		return true
 	}},
-	{"the protocol has the most votes", c.JoinCompleteVote, func(v *view) bool {
-		if !v.completed || v.t.Next.Phase != c.CompletingRebalance {
+	{"the protocol has the most votes", c.JoinCompleteVote, always, func(v *view) bool {
+		if v.t.Next.Phase != c.CompletingRebalance {
 			return true
 		}
 		got := v.votes(&v.t.Next, v.t.Next.Protocol)
-		for i := range v.t.Next.Slots {
+		for i := range v.of(&v.t.Next) {
 			for _, name := range v.lexicon.Lists[v.t.Next.Slots[i].List].Names {
 				if v.votes(&v.t.Next, name) > got {
 					return false
@@ -218,25 +142,25 @@ var completionProperties = []property{
 		}
 		return got > 0
 	}},
-	{"a group that becomes Empty takes a generation and keeps its type", c.JoinCompleteEmpty, func(v *view) bool {
+	{"a group that becomes Empty takes a generation and keeps its type", c.JoinCompleteEmpty, always, func(v *view) bool {
 		took := v.t.Generation == c.NextGeneration || v.t.Generation == c.SecondGeneration
-		return v.t.Next.Phase != c.Empty || !v.completed || took && v.t.Next.Type == v.s.Type
+		return v.t.Next.Phase != c.Empty || took && v.t.Next.Type == v.s.Type
 	}},
-	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, func(v *view) bool {
-		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || members(&v.t.Next) == 0
-		return !v.completed || free || !v.pendingAfter()
+	{"an outstanding pending id holds the join up", c.JoinPendingBlocks, always, func(v *view) bool {
+		free := v.e.Kind == c.JoinTimer || v.s.Phase == c.Empty || v.s.Phase == c.Absent || v.members(&v.t.Next) == 0
+		return free || !v.pendingAfter()
 	}},
 }
 
 // answerProperties are asked where a JoinGroup is answered without an error.
 var answerProperties = []property{
-	{"the leader's JoinGroup answer lists the members", c.JoinReplyLeader, func(v *view) bool {
+	{"the leader's JoinGroup answer lists the members", c.JoinReplyLeader, always, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool { return r.Member != r.Leader || r.Members || r.FormerLeader })
 	}},
-	{"only the leader's JoinGroup answer lists the members", c.JoinReplyFollower, func(v *view) bool {
+	{"only the leader's JoinGroup answer lists the members", c.JoinReplyFollower, always, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool { return r.Member == r.Leader || !r.Members })
 	}},
-	{"a JoinGroup answer names the leader and its own member", c.JoinCompleteLeader, func(v *view) bool {
+	{"a JoinGroup answer names the leader and its own member", c.JoinCompleteLeader, always, func(v *view) bool {
 		return v.joinAnswers(func(r *c.Reply) bool {
 			then := &v.t.Next
 			if r.Midway {
@@ -258,14 +182,14 @@ func generationsTaken(e c.GenerationEffect) int {
 	return 0
 }
 
-// answersJoin says whether a JoinGroup has been answered without an error.
-func (v *view) answersJoin() bool {
-	return !v.joinAnswers(func(*c.Reply) bool { return false })
+// answersJoin says whether a reply answers a JoinGroup without an error.
+func (v *view) answersJoin(r *c.Reply) bool {
+	return r.Error == c.CodeNone && (r.To.Kind == c.ParkedJoin || r.To.Kind == c.Caller && v.e.Kind == c.JoinGroup)
 }
 
 // removes says whether an id has gone.
 func (v *view) removes() bool {
-	for i := range v.s.Slots {
+	for i := range v.of(v.s) {
 		if v.s.Slots[i].Kind != c.Free && v.t.Next.Slots[i].Kind != v.s.Slots[i].Kind {
 			return true
 		}
@@ -276,9 +200,7 @@ func (v *view) removes() bool {
 // joinAnswers says whether every successful JoinGroup answer is as ok wants it.
 func (v *view) joinAnswers(ok func(*c.Reply) bool) bool {
 	for i := range v.t.Replies {
-		r := &v.t.Replies[i]
-		join := r.To.Kind == c.ParkedJoin || r.To.Kind == c.Caller && v.e.Kind == c.JoinGroup
-		if join && r.Error == c.CodeNone && !ok(r) {
+		if r := &v.t.Replies[i]; v.answersJoin(r) && !ok(r) {
 			return false
 		}
 	}
@@ -310,7 +232,7 @@ func (v *view) superseding(a c.Address) bool {
 // answered when the leader's assignment comes or is aborted.
 func renewed(v *view) bool {
 	synced := v.s.Phase == c.CompletingRebalance && v.t.Next.Phase != c.CompletingRebalance
-	for i := range v.t.Next.Slots {
+	for i := range v.of(&v.t.Next) {
 		if v.t.Next.Slots[i].Kind != c.Member {
 			continue
 		}
@@ -325,19 +247,13 @@ func renewed(v *view) bool {
 
 // accounted looks for requests that were answered twice, or that nobody will answer: each has exactly one fate.
 func accounted(v *view) bool {
-	answers := 0
-	for i := range v.t.Replies {
-		if v.t.Replies[i].To.Kind == c.Caller {
-			answers++
-		}
-	}
 	if !v.e.Kind.Request() {
-		if answers > 0 {
+		if v.answered > 0 {
 			return false
 		}
 	} else if v.pendingInstance() && v.profile.PendingInstanceSilent {
-		return answers == 0 && v.superseded(c.Caller, 0)
-	} else if parked := v.callerWaits(); answers > 1 || (answers == 1) == parked || v.superseded(c.Caller, 0) {
+		return v.answered == 0 && v.superseded(c.Caller, 0)
+	} else if parked := v.callerWaits(); v.answered > 1 || (v.answered == 1) == parked || v.superseded(c.Caller, 0) {
 		return false
 	}
 	// Nothing else is answered or given up than what waited.
@@ -351,7 +267,7 @@ func accounted(v *view) bool {
 			return false
 		}
 	}
-	for i := range v.s.Slots {
+	for i := range v.of(v.s) {
 		slot, was, is := int8(i), &v.s.Slots[i], &v.t.Next.Slots[i]
 		if was.Joining && !v.fate(c.ParkedJoin, slot, is.Joining) || was.Syncing && !v.fate(c.ParkedSync, slot, is.Syncing) {
 			return false
@@ -401,7 +317,7 @@ func (v *view) callerWaits() bool {
 
 // removedForAReason looks for members that are gone, and why.
 func removedForAReason(v *view) bool {
-	for i := range v.s.Slots {
+	for i := range v.of(v.s) {
 		was := &v.s.Slots[i]
 		if was.Kind != c.Member || v.t.Next.Slots[i].Kind == c.Member {
 			continue
@@ -434,7 +350,7 @@ func aborted(v *view) bool {
 	if v.s.Phase != c.CompletingRebalance || !v.rebalances() {
 		return true
 	}
-	for i := range v.s.Slots {
+	for i := range v.of(v.s) {
 		is := &v.t.Next.Slots[i]
 		if is.Kind != c.Member {
 			continue
@@ -458,7 +374,7 @@ func assigned(v *view) bool {
 	if !leads {
 		return false
 	}
-	for i := range v.s.Slots {
+	for i := range v.of(v.s) {
 		was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
 		if is.Kind != c.Member {
 			continue

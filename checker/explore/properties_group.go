@@ -20,115 +20,97 @@ func (v *view) undone() bool {
 
 // nothingStored is asked about commits without generation for a group that does not exist.
 func (v *view) nothingStored() bool {
-	if v.s.Phase != c.Absent || v.e.Gen != c.NoGen || v.e.BadGroup || v.code() != c.CodeOffsetMetadataTooLarge {
-		return true
-	}
-	return (v.t.Next.Phase == c.Empty) == v.profile.NothingStoredCreates
+	return v.is(badGroup) || v.code() != c.CodeOffsetMetadataTooLarge || (v.t.Next.Phase == c.Empty) == v.profile.NothingStoredCreates
 }
 
 // commitProperties are asked about every OffsetCommit.
 var commitProperties = []property{
-	{"OffsetCommit of a generation of an unknown group is refused", c.CommitUnknownGroup, func(v *view) bool {
-		if v.s.Phase != c.Absent || v.e.Gen == c.NoGen {
-			return true
-		}
-		return v.inert() && (v.code() == c.CodeIllegalGeneration || v.code() == c.CodeGroupIDNotFound)
+	{"OffsetCommit of a generation of an unknown group is refused", c.CommitUnknownGroup, isAbsent, func(v *view) bool {
+		return v.is(noGen) || v.inert && (v.code() == c.CodeIllegalGeneration || v.code() == c.CodeGroupIDNotFound)
 	}},
-	{"OffsetCommit of a generation of an unknown group has the code of its version", c.CommitUnknownGroupCode, func(v *view) bool {
-		if v.s.Phase != c.Absent || v.e.Gen == c.NoGen || v.code() == c.CodeNone {
+	{"OffsetCommit of a generation of an unknown group has the code of its version", c.CommitUnknownGroupCode, isAbsent, func(v *view) bool {
+		if v.is(noGen) || v.code() == c.CodeNone {
 			return true
 		}
 		late := v.e.CommitVersion >= 9 && v.profile.UnknownGroupCommit69
 		return late == (v.code() == c.CodeGroupIDNotFound)
 	}},
-	{"OffsetCommit without generation creates a simple group", c.CommitSimpleGroup, func(v *view) bool {
-		if v.s.Phase != c.Absent || v.e.Gen != c.NoGen {
-			return true
-		}
+	{"OffsetCommit without generation creates a simple group", c.CommitSimpleGroup, isAbsent | noGen, func(v *view) bool {
 		stored := v.code() == c.CodeNone
 		return v.code() == v.stored() && (v.undone() || v.t.Next == c.State{Phase: c.Empty, FirstGen: true, Offsets: stored})
 	}},
-	{"OffsetCommit of which nothing is stored makes a group where the profile says so", c.CommitNothingStored, (*view).nothingStored},
-	{"OffsetCommit without generation in an Empty group is accepted from anyone", c.CommitEmptyGroup, func(v *view) bool {
-		return v.s.Phase != c.Empty || v.e.Gen != c.NoGen || v.code() == v.stored()
+	{"OffsetCommit of which nothing is stored makes a group where the profile says so", c.CommitNothingStored, isAbsent | noGen, (*view).nothingStored},
+	{"OffsetCommit without generation in an Empty group is accepted from anyone", c.CommitEmptyGroup, isEmpty | noGen, func(v *view) bool {
+		return v.code() == v.stored()
 	}},
-	{"OffsetCommit of nobody in a group with members is refused", c.CommitAnonymousRefused, func(v *view) bool {
-		busy := v.s.Phase != c.Empty && v.s.Phase != c.Absent
-		return !busy || v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.NoInstance || v.refused(c.CodeUnknownMemberID)
+	{"OffsetCommit of nobody in a group with members is refused", c.CommitAnonymousRefused, busy | noGen | noID | noInstance, func(v *view) bool {
+		return v.refused(c.CodeUnknownMemberID)
 	}},
-	{"OffsetCommit of whoever is no member is refused", c.CommitUnknownMember, func(v *view) bool {
-		return !v.fenced() || !v.stranger() || v.refused(c.CodeUnknownMemberID)
+	{"OffsetCommit of whoever is no member is refused", c.CommitUnknownMember, guarded | byNobody, func(v *view) bool {
+		return v.refused(c.CodeUnknownMemberID)
 	}},
-	{"OffsetCommit of another generation is refused", c.CommitIllegalGeneration, func(v *view) bool {
-		return !v.fenced() || !v.acts() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
+	{"OffsetCommit of another generation is refused", c.CommitIllegalGeneration, guarded | acts | wrongGen, func(v *view) bool {
+		return v.refused(c.CodeIllegalGeneration)
 	}},
-	{"no OffsetCommit of an older generation succeeds", c.GenerationFence, func(v *view) bool {
-		return v.e.Gen != c.OtherGen || v.code() != c.CodeNone && v.code() != c.CodeOffsetMetadataTooLarge
+	{"no OffsetCommit of an older generation succeeds", c.GenerationFence, otherGen, func(v *view) bool {
+		return v.code() != c.CodeNone && v.code() != c.CodeOffsetMetadataTooLarge
 	}},
-	{"OffsetCommit in CompletingRebalance is told to rejoin", c.CommitCompleting, func(v *view) bool {
-		return !v.commits(c.CompletingRebalance) || v.refused(c.CodeRebalanceInProgress)
+	{"OffsetCommit in CompletingRebalance is told to rejoin", c.CommitCompleting, acts | currentGen | isCompleting, func(v *view) bool {
+		return v.refused(c.CodeRebalanceInProgress)
 	}},
-	{"OffsetCommit of a member in Stable and PreparingRebalance is accepted", c.CommitMember, func(v *view) bool {
-		return !v.commits(c.Stable) && !v.commits(c.PreparingRebalance) || v.code() == v.stored() || v.e.TooLarge
+	{"OffsetCommit of a member in Stable and PreparingRebalance is accepted", c.CommitMember, acts | currentGen, func(v *view) bool {
+		return !v.is(isStable) && !v.is(isPreparing) || v.code() == v.stored() || v.e.TooLarge
 	}},
-	{"an accepted OffsetCommit renews the session", c.CommitRefreshesTimer, func(v *view) bool {
-		passed := v.commits(c.Stable) || v.commits(c.PreparingRebalance)
+	{"an accepted OffsetCommit renews the session", c.CommitRefreshesTimer, acts | currentGen, func(v *view) bool {
+		passed := v.is(isStable) || v.is(isPreparing)
 		return !passed || v.code() == c.CodeRebalanceInProgress || v.slot().New || v.armed(v.e.Ref.Slot)
 	}},
-	{"OffsetCommit that could not be written is answered with the error and stores nothing", c.CommitWriteFails, func(v *view) bool {
-		return v.e.Write == c.WriteOK || v.code() != c.CodeNone && v.t.Offsets == c.KeepOffsets
+	{"OffsetCommit that could not be written is answered with the error and stores nothing", c.CommitWriteFails, writeFails, func(v *view) bool {
+		return v.code() != c.CodeNone && v.t.Offsets == c.KeepOffsets
 	}},
-	{"OffsetCommit with too large metadata stores nothing", c.CommitMetadataTooLarge, func(v *view) bool {
-		return !v.e.TooLarge || v.code() != c.CodeNone && v.t.Offsets == c.KeepOffsets
+	{"OffsetCommit with too large metadata stores nothing", c.CommitMetadataTooLarge, tooLarge, func(v *view) bool {
+		return v.code() != c.CodeNone && v.t.Offsets == c.KeepOffsets
 	}},
 }
 
-// fenced says whether an OffsetCommit is held against members and generation.
-func (v *view) fenced() bool {
+// heldAgainstMembers says whether a commit is held against members and generation.
+func (v *view) heldAgainstMembers() bool {
 	if v.s.Phase == c.Absent || v.e.Gen == c.NoGen && v.s.Phase == c.Empty {
 		return false
 	}
 	return v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.NoInstance
 }
 
-// commits says whether nothing is wrong with a member's OffsetCommit, in the given phase.
-func (v *view) commits(p c.Phase) bool {
-	return v.s.Phase == p && v.acts() && v.e.Gen == c.CurrentGen
-}
-
 // readProperties are asked about OffsetFetch, DescribeGroups and ListGroups.
 var readProperties = []property{
-	{"reading changes nothing", c.FetchCommitted, func(v *view) bool { return v.refused(c.CodeNone) }},
+	{"reading changes nothing", c.FetchCommitted, always, func(v *view) bool { return v.refused(c.CodeNone) }},
 }
 
 // deleteProperties are asked about every DeleteGroups.
 var deleteProperties = []property{
-	{"DeleteGroups of an Empty group removes it with its offsets", c.DeleteEmpty, func(v *view) bool {
-		if v.s.Phase != c.Empty {
-			return true
-		}
+	{"DeleteGroups of an Empty group removes it with its offsets", c.DeleteEmpty, isEmpty, func(v *view) bool {
 		if v.code() == c.CodeWriteFailed {
 			return v.t.Next == *v.s && v.e.Write == c.WriteFailed
 		}
 		return v.code() == c.CodeNone && v.t.Next == c.State{} && v.t.Offsets == c.ClearOffsets
 	}},
-	{"DeleteGroups of a group that is not Empty is refused", c.DeleteNonEmpty, func(v *view) bool {
-		return v.s.Phase == c.Absent || v.s.Phase == c.Empty || v.refused(c.CodeNonEmptyGroup)
+	{"DeleteGroups of a group that is not Empty is refused", c.DeleteNonEmpty, busy, func(v *view) bool {
+		return v.refused(c.CodeNonEmptyGroup)
 	}},
-	{"DeleteGroups of an unknown group is refused", c.DeleteUnknown, func(v *view) bool {
-		return v.s.Phase != c.Absent || v.refused(c.CodeGroupIDNotFound)
+	{"DeleteGroups of an unknown group is refused", c.DeleteUnknown, isAbsent, func(v *view) bool {
+		return v.refused(c.CodeGroupIDNotFound)
 	}},
 }
 
 // memberTimerProperties are asked when a slot's timer fires.
 var memberTimerProperties = []property{
-	{"a pending id is forgotten when its time is over", c.JoinPendingExpires, func(v *view) bool {
+	{"a pending id is forgotten when its time is over", c.JoinPendingExpires, always, func(v *view) bool {
 		return v.timed().Kind != c.Pending || v.t.Next.Slots[v.e.Slot].Kind == c.Free
 	}},
-	{"a new member that waits is removed when its time is over", c.JoinNewMemberTimeout, func(v *view) bool {
+	{"a new member that waits is removed when its time is over", c.JoinNewMemberTimeout, always, func(v *view) bool {
 		return !v.timed().New || v.t.Next.Slots[v.e.Slot].Kind == c.Free
 	}},
-	{"a member that waits is not removed by its session", c.SessionParkedIgnored, func(v *view) bool {
+	{"a member that waits is not removed by its session", c.SessionParkedIgnored, always, func(v *view) bool {
 		m := v.timed()
 		if m.New || !m.Joining && !m.Syncing {
 			return true
@@ -137,7 +119,7 @@ var memberTimerProperties = []property{
 		want.Slots[v.e.Slot].Timed = false
 		return v.t.Next == want && len(v.t.Replies) == 0
 	}},
-	{"a silent member is removed and the group rebalances", c.SessionExpires, func(v *view) bool {
+	{"a silent member is removed and the group rebalances", c.SessionExpires, always, func(v *view) bool {
 		m := v.timed()
 		if m.Kind != c.Member || m.Joining || m.Syncing {
 			return true
@@ -151,9 +133,9 @@ func (v *view) timed() *c.Slot { return &v.s.Slots[v.e.Slot] }
 
 // joinTimerProperties are asked when the join timer fires.
 var joinTimerProperties = []property{
-	{"the join timer completes the join with those who have joined", c.JoinCompleteTimeout, func(v *view) bool {
+	{"the join timer completes the join with those who have joined", c.JoinCompleteTimeout, always, func(v *view) bool {
 		joined, kept := 0, 0
-		for i := range v.s.Slots {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].Joining {
 				joined++
 			} else if v.s.Slots[i].Static {
@@ -163,14 +145,14 @@ var joinTimerProperties = []property{
 		if joined == 0 && kept > 0 || v.s.Initial && v.s.Extends && v.e.Rest {
 			return true
 		}
-		return v.completed && members(&v.t.Next) == joined+kept
+		return v.completed && v.members(&v.t.Next) == joined+kept
 	}},
 }
 
 // syncTimerProperties are asked when the sync timer fires.
 var syncTimerProperties = []property{
-	{"members that owe their SyncGroup are removed in time, and the group rebalances", c.SyncTimerExpels, func(v *view) bool {
-		for i := range v.s.Slots {
+	{"members that owe their SyncGroup are removed in time, and the group rebalances", c.SyncTimerExpels, always, func(v *view) bool {
+		for i := range v.of(v.s) {
 			if v.s.Slots[i].OwesSync && v.t.Next.Slots[i].Kind != c.Free {
 				return false
 			}
@@ -181,10 +163,10 @@ var syncTimerProperties = []property{
 
 // writeProperties are asked when the write of the leader's assignment ends.
 var writeProperties = []property{
-	{"a written assignment makes the group Stable", c.SyncLeaderAssigns, func(v *view) bool {
+	{"a written assignment makes the group Stable", c.SyncLeaderAssigns, always, func(v *view) bool {
 		return v.e.Write != c.WriteOK || v.t.Next.Phase == c.Stable
 	}},
-	{"an assignment that could not be written is given to nobody, and the group rebalances", c.SyncWriteFails, func(v *view) bool {
+	{"an assignment that could not be written is given to nobody, and the group rebalances", c.SyncWriteFails, always, func(v *view) bool {
 		return v.e.Write == c.WriteOK || v.failedWrite()
 	}},
 }

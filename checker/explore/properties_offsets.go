@@ -23,14 +23,14 @@ func offsetsKept(v *view) bool {
 
 // txnProperties are asked about every TxnOffsetCommit.
 var txnProperties = []property{
-	{"TxnOffsetCommit without group id is refused", c.TxnGroupID, func(v *view) bool {
-		return !v.e.BadGroup || v.refused(c.CodeInvalidGroupID)
+	{"TxnOffsetCommit without group id is refused", c.TxnGroupID, badGroup, func(v *view) bool {
+		return v.refused(c.CodeInvalidGroupID)
 	}},
-	{"TxnOffsetCommit of a generation of an unknown group is refused", c.TxnUnknownGroup, func(v *view) bool {
-		return !v.txnAbsent() || v.e.Gen == c.NoGen || v.code() != c.CodeNone && !v.t.Next.Open && v.t.Offsets == c.KeepOffsets
+	{"TxnOffsetCommit of a generation of an unknown group is refused", c.TxnUnknownGroup, wellFormed | isAbsent, func(v *view) bool {
+		return v.is(noGen) || v.code() != c.CodeNone && !v.t.Next.Open && v.t.Offsets == c.KeepOffsets
 	}},
-	{"TxnOffsetCommit of a generation of an unknown group is answered as the profile says", c.TxnUnknownGroupCreates, func(v *view) bool {
-		if !v.txnAbsent() || v.e.Gen == c.NoGen || v.code() == c.CodeNone {
+	{"TxnOffsetCommit of a generation of an unknown group is answered as the profile says", c.TxnUnknownGroupCreates, wellFormed | isAbsent, func(v *view) bool {
+		if v.is(noGen) || v.code() == c.CodeNone {
 			return true
 		}
 		if v.profile.TxnCreatesGroup {
@@ -38,88 +38,82 @@ var txnProperties = []property{
 		}
 		return v.refused(c.CodeIllegalGeneration)
 	}},
-	{"TxnOffsetCommit without generation creates a simple group", c.TxnSimpleGroup, func(v *view) bool {
-		if !v.txnAbsent() || v.e.Gen != c.NoGen {
-			return true
-		}
+	{"TxnOffsetCommit without generation creates a simple group", c.TxnSimpleGroup, wellFormed | isAbsent | noGen, func(v *view) bool {
 		return v.code() == v.stored() && (v.undone() || v.t.Next.Phase == c.Empty && v.t.Next.Type == 0)
 	}},
-	{"TxnOffsetCommit without generation in an Empty group is accepted from anyone", c.TxnEmptyGroup, func(v *view) bool {
-		return v.e.BadGroup || v.s.Phase != c.Empty || v.e.Gen != c.NoGen || v.code() == v.stored()
+	{"TxnOffsetCommit without generation in an Empty group is accepted from anyone", c.TxnEmptyGroup, wellFormed | isEmpty | noGen, func(v *view) bool {
+		return v.code() == v.stored()
 	}},
-	{"TxnOffsetCommit of nobody is accepted in every group", c.TxnAnonymous, func(v *view) bool {
-		busy := v.s.Phase != c.Empty && v.s.Phase != c.Absent && !v.e.BadGroup
-		return !busy || v.e.Gen != c.NoGen || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.NoInstance || v.code() == v.stored()
+	{"TxnOffsetCommit of nobody is accepted in every group", c.TxnAnonymous, wellFormed | busy | noGen | noID | noInstance, func(v *view) bool {
+		return v.code() == v.stored()
 	}},
-	{"TxnOffsetCommit of whoever is no member is refused", c.TxnUnknownMember, func(v *view) bool {
-		return v.e.BadGroup || !v.fenced() || !v.stranger() || v.refused(c.CodeUnknownMemberID)
+	{"TxnOffsetCommit of whoever is no member is refused", c.TxnUnknownMember, wellFormed | guarded | byNobody, func(v *view) bool {
+		return v.refused(c.CodeUnknownMemberID)
 	}},
-	{"TxnOffsetCommit of another generation is refused", c.TxnIllegalGeneration, func(v *view) bool {
-		return v.e.BadGroup || !v.fenced() || !v.acts() || v.e.Gen == c.CurrentGen || v.refused(c.CodeIllegalGeneration)
+	{"TxnOffsetCommit of another generation is refused", c.TxnIllegalGeneration, wellFormed | guarded | acts | wrongGen, func(v *view) bool {
+		return v.refused(c.CodeIllegalGeneration)
 	}},
-	{"TxnOffsetCommit of a member is accepted in every phase", c.TxnAnyPhase, func(v *view) bool {
-		return v.e.BadGroup || v.s.Phase == c.Absent || !v.acts() || v.e.Gen != c.CurrentGen || v.code() == v.stored()
+	{"TxnOffsetCommit of a member is accepted in every phase", c.TxnAnyPhase, inOrder | exists, func(v *view) bool {
+		return v.code() == v.stored()
 	}},
-	{"TxnOffsetCommit renews no session", c.TxnKeepsTimer, func(v *view) bool { return len(v.t.Timers) == 0 }},
-	{"an accepted TxnOffsetCommit is pending", c.TxnPending, func(v *view) bool {
+	{"TxnOffsetCommit renews no session", c.TxnKeepsTimer, always, func(v *view) bool { return len(v.t.Timers) == 0 }},
+	{"an accepted TxnOffsetCommit is pending", c.TxnPending, always, func(v *view) bool {
 		return v.code() != c.CodeNone || v.t.Offsets == c.PendOffsets && v.t.Next.Open && v.t.Next.Offsets == v.s.Offsets
 	}},
 }
 
-func (v *view) txnAbsent() bool { return v.s.Phase == c.Absent && !v.e.BadGroup }
-
 // markerProperties are asked when a transaction ends.
 var markerProperties = []property{
-	{"a commit makes the transaction's offsets the group's", c.TxnCommits, func(v *view) bool {
+	{"a commit makes the transaction's offsets the group's", c.TxnCommits, always, func(v *view) bool {
 		return v.e.Aborted || !v.e.Taken.Pending || v.t.Next.Offsets && v.t.Next.Open == v.e.Left.Pending && v.t.Offsets == c.CommitPending
 	}},
-	{"an abort drops the transaction's offsets", c.TxnAborts, func(v *view) bool {
+	{"an abort drops the transaction's offsets", c.TxnAborts, always, func(v *view) bool {
 		return !v.e.Aborted || !v.e.Taken.Pending ||
 			v.t.Next.Offsets == v.s.Offsets && v.t.Next.Open == v.e.Left.Pending && v.t.Offsets == c.DropPending
 	}},
-	{"the end of a transaction without offsets here changes nothing", c.TxnCommits, func(v *view) bool {
-		return v.e.Taken.Pending || v.inert()
+	{"the end of a transaction without offsets here changes nothing", c.TxnCommits, always, func(v *view) bool {
+		return v.e.Taken.Pending || v.inert
 	}},
 }
 
 // offsetDeleteProperties are asked about every OffsetDelete.
 var offsetDeleteProperties = []property{
-	{"OffsetDelete without group id is refused", c.OffsetDeleteGroupID, func(v *view) bool {
-		return !v.e.BadGroup || v.refused(c.CodeInvalidGroupID)
+	{"OffsetDelete without group id is refused", c.OffsetDeleteGroupID, badGroup, func(v *view) bool {
+		return v.refused(c.CodeInvalidGroupID)
 	}},
-	{"OffsetDelete for an unknown group is refused", c.OffsetDeleteUnknownGroup, func(v *view) bool {
-		return v.e.BadGroup || v.s.Phase != c.Absent || v.refused(c.CodeGroupIDNotFound)
+	{"OffsetDelete for an unknown group is refused", c.OffsetDeleteUnknownGroup, wellFormed | isAbsent, func(v *view) bool {
+		return v.refused(c.CodeGroupIDNotFound)
 	}},
-	{"OffsetDelete in an Empty group removes what is named", c.OffsetDeleteEmpty, func(v *view) bool {
-		return !v.deletes() || v.s.Phase != c.Empty || v.reply.Refused == c.KnownTopics && v.took()
+	{"OffsetDelete in an Empty group removes what is named", c.OffsetDeleteEmpty, isEmpty, func(v *view) bool {
+		return !v.deletes() || v.reply.Refused == c.KnownTopics && v.took()
 	}},
-	{"OffsetDelete refuses topics that are subscribed to, or may be", c.OffsetDeleteSubscribed, func(v *view) bool {
-		if !v.deletes() || !v.busy() || v.s.Type != groupType || !v.subscriptions() {
+	{"OffsetDelete refuses topics that are subscribed to, or may be", c.OffsetDeleteSubscribed, busy, func(v *view) bool {
+		if !v.deletes() || v.s.Type != groupType || !v.subscriptions() {
 			return true
 		}
 		if !v.s.Subscribed.Known() {
-			return v.reply.Refused == v.e.Topics && v.inert()
+			return v.reply.Refused == v.e.Topics && v.inert
 		}
 		return v.reply.Refused&v.s.Subscribed == v.e.Topics&v.s.Subscribed
 	}},
-	{"OffsetDelete removes what is not subscribed to", c.OffsetDeleteUnsubscribed, func(v *view) bool {
-		if !v.deletes() || !v.busy() || v.s.Type != groupType || !v.subscriptions() || !v.s.Subscribed.Known() {
+	{"OffsetDelete removes what is not subscribed to", c.OffsetDeleteUnsubscribed, busy, func(v *view) bool {
+		if !v.deletes() || v.s.Type != groupType || !v.subscriptions() || !v.s.Subscribed.Known() {
 			return true
 		}
 		free := v.e.Topics &^ v.s.Subscribed &^ c.KnownTopics
 		return v.reply.Refused&free == 0 && (free == 0 || v.took())
 	}},
-	{"OffsetDelete in a group of another type is refused while it has members", c.OffsetDeleteOtherType, func(v *view) bool {
-		return v.e.BadGroup || !v.busy() || v.s.Type == groupType && v.subscriptions() || v.refused(c.CodeNonEmptyGroup)
+	{"OffsetDelete in a group of another type is refused while it has members", c.OffsetDeleteOtherType, wellFormed | busy, func(v *view) bool {
+		return v.s.Type == groupType && v.subscriptions() || v.refused(c.CodeNonEmptyGroup)
 	}},
-	{"an Empty group goes with its last offset only as the profile says", c.OffsetDeleteLast, func(v *view) bool {
-		if !v.deletes() || v.s.Phase != c.Empty || v.e.Topics == c.KnownTopics {
+	{"an Empty group goes with its last offset only as the profile says", c.OffsetDeleteLast, isEmpty, func(v *view) bool {
+		if !v.deletes() || v.e.Topics == c.KnownTopics {
 			return true
 		}
 		last := !v.left().Committed && !v.left().Pending
 		return (v.t.Next.Phase == c.Absent) == (last && v.profile.EmptiedRemoved)
 	}},
-	{"a pending offset that goes gets a tombstone only as the profile says", c.OffsetDeletePending, func(v *view) bool {
+	{"a pending offset that goes gets a tombstone only as the profile says", c.OffsetDeletePending, always, func(v *view) bool {
 		if v.t.Offsets != c.RemoveOffsets || v.e.Taken.Committed {
 			return true
 		}
@@ -133,12 +127,9 @@ var offsetDeleteProperties = []property{
 
 func (v *view) subscriptions() bool { return v.group.Subscriptions }
 
-// busy says whether the group has, or is about to have, members.
-func (v *view) busy() bool { return v.s.Phase != c.Absent && v.s.Phase != c.Empty }
-
 // deletes says whether an OffsetDelete has been answered without an error of the group.
 func (v *view) deletes() bool {
-	return !v.e.BadGroup && v.code() == c.CodeNone && v.s.Phase != c.Absent
+	return !v.is(badGroup) && v.code() == c.CodeNone && v.s.Phase != c.Absent
 }
 
 // left is what the group has if the event takes what it names.
@@ -171,32 +162,31 @@ func (v *view) reverted() bool {
 
 // topicProperties are asked when topics are deleted.
 var topicProperties = []property{
-	{"offsets of deleted topics go", c.TopicDeleted, func(v *view) bool {
-		return v.s.Phase == c.Absent || v.reverted() || v.took()
+	{"offsets of deleted topics go", c.TopicDeleted, exists, func(v *view) bool {
+		return v.reverted() || v.took()
 	}},
 }
 
 // cleanupProperties are asked about every cleanup.
 var cleanupProperties = []property{
-	{"old offsets of an Empty group expire", c.ExpiryEmpty, func(v *view) bool {
-		return v.s.Phase != c.Empty || v.s.Type == 0 || v.expired()
+	{"old offsets of an Empty group expire", c.ExpiryEmpty, isEmpty, func(v *view) bool {
+		return v.s.Type == 0 || v.expired()
 	}},
-	{"old offsets of a simple group expire", c.ExpirySimple, func(v *view) bool {
-		return v.s.Phase == c.Absent || v.s.Type != 0 || v.expired()
+	{"old offsets of a simple group expire", c.ExpirySimple, exists, func(v *view) bool {
+		return v.s.Type != 0 || v.expired()
 	}},
-	{"old offsets that a Stable consumer group does not subscribe to expire", c.ExpiryUnsubscribed, func(v *view) bool {
-		return v.s.Phase != c.Stable || v.s.Type != groupType || !v.s.Subscribed.Known() || v.expired()
+	{"old offsets that a Stable consumer group does not subscribe to expire", c.ExpiryUnsubscribed, isStable, func(v *view) bool {
+		return v.s.Type != groupType || !v.s.Subscribed.Known() || v.expired()
 	}},
-	{"no offset of another group with members expires", c.ExpiryRebalancing, func(v *view) bool {
+	{"no offset of another group with members expires", c.ExpiryRebalancing, busy, func(v *view) bool {
 		stable := v.s.Phase == c.Stable && v.s.Type == groupType && v.s.Subscribed.Known()
-		return !v.busy() || stable || v.inert()
+		return stable || v.inert
 	}},
-	{"an Empty group without offsets goes", c.CleanupRemoves, func(v *view) bool {
-		empty := v.s.Phase == c.Empty && v.left() == c.Some{}
-		return !empty || v.t.Next.Phase == c.Absent || v.reverted()
+	{"an Empty group without offsets goes", c.CleanupRemoves, isEmpty, func(v *view) bool {
+		return v.left() != c.Some{} || v.t.Next.Phase == c.Absent || v.reverted()
 	}},
-	{"a group with offsets, pending ones too, stays", c.CleanupPending, func(v *view) bool {
-		return v.s.Phase == c.Absent || v.left() == c.Some{} || v.t.Next.Phase == v.s.Phase
+	{"a group with offsets, pending ones too, stays", c.CleanupPending, exists, func(v *view) bool {
+		return v.left() == c.Some{} || v.t.Next.Phase == v.s.Phase
 	}},
 }
 

@@ -2,140 +2,139 @@ package explore
 
 import c "github.com/muster-kafka/muster/model/classic"
 
-// instanceProperties are asked about every event of a group with static members.
-var instanceProperties = []property{
-	{"JoinGroup of a new instance adds a static member", c.StaticJoins, func(v *view) bool {
-		if v.e.Kind != c.JoinGroup || !v.joins() || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.UnknownInstance || v.t.Next.Phase == c.Absent {
-			return true
-		}
-		return v.t.Minted >= 0 && v.t.Next.Slots[v.t.Minted].Kind == c.Member && v.t.Next.Slots[v.t.Minted].Static
+// instanceProperties are asked about one kind of event in groups with static members.
+var instanceProperties = [...][]property{
+	c.JoinGroup: append(instanceJoinProperties, instanceRequestProperties...), c.SyncGroup: instanceRequestProperties,
+	c.Heartbeat: instanceRequestProperties, c.OffsetCommit: instanceRequestProperties, c.TxnOffsetCommit: instanceRequestProperties,
+	c.LeaveGroup: instanceLeaveProperties, c.JoinTimer: instanceTimerProperties,
+}
+
+var instanceJoinProperties = []property{
+	{"JoinGroup of a new instance adds a static member", c.StaticJoins, joins | noID | unknownInstance, func(v *view) bool {
+		return v.t.Next.Phase == c.Absent || v.t.Minted >= 0 && v.t.Next.Slots[v.t.Minted].Kind == c.Member && v.t.Next.Slots[v.t.Minted].Static
 	}},
-	{"a request with another member's instance id is fenced", c.StaticFenced, func(v *view) bool {
-		return !v.checked() || v.instanceError() != c.CodeFencedInstanceID || v.refused(c.CodeFencedInstanceID)
-	}},
-	{"a LeaveGroup entry with another member's instance id is fenced", c.StaticFenced, func(v *view) bool {
-		return v.e.Kind != c.LeaveGroup || v.eachEntry(func(i int, slot *c.Slot, code int16) bool {
-			fenced := v.s.Phase != c.Absent && i == 0 && v.entryError(i) == c.CodeFencedInstanceID
-			return !fenced || code == c.CodeFencedInstanceID && (slot == nil || len(v.e.Leaves) > 1 || v.inert())
-		})
-	}},
-	{"a request with an unknown instance id is refused", c.StaticUnmapped, func(v *view) bool {
-		unmapped := v.e.Instance.Kind == c.UnknownInstance && v.isMember() && v.checked()
-		return !unmapped || v.refused(c.CodeUnknownMemberID) != v.passesUnmapped()
-	}},
-	{"a static member need not name its instance", c.StaticOptional, func(v *view) bool {
-		static := v.isMember() && v.slot().Static && v.e.Instance.Kind == c.NoInstance && v.checked()
-		return !static || v.code() != c.CodeUnknownMemberID && v.code() != c.CodeFencedInstanceID
-	}},
-	{"JoinGroup with a pending id and an instance id changes nothing", c.StaticPending, func(v *view) bool {
+	{"JoinGroup with a pending id and an instance id changes nothing", c.StaticPending, joins | byPending, func(v *view) bool {
 		if v.profile.PendingInstanceSilent {
-			return !v.pendingInstance() || len(v.t.Replies) == 0 && v.t.Next == *v.s
+			return !v.pendingInstance() || len(v.t.Replies) == 0 && !v.is(changed)
 		}
 		return !v.pendingInstance() || v.refused(c.CodeUnknownServerError)
 	}},
-	{"the join timer spares static members", c.StaticRetained, func(v *view) bool {
-		for i := range v.s.Slots {
+}
+
+// instanceRequestProperties are asked about requests of one member.
+var instanceRequestProperties = []property{
+	{"a request with another member's instance id is fenced", c.StaticFenced, checked | fenced, func(v *view) bool {
+		return v.refused(c.CodeFencedInstanceID)
+	}},
+	{"a request with an unknown instance id is refused", c.StaticUnmapped, checked | byMember | unknownInstance, func(v *view) bool {
+		return v.refused(c.CodeUnknownMemberID) != v.passesUnmapped()
+	}},
+	{"a static member need not name its instance", c.StaticOptional, checked | byMember | noInstance, func(v *view) bool {
+		return !v.slot().Static || v.code() != c.CodeUnknownMemberID && v.code() != c.CodeFencedInstanceID
+	}},
+}
+
+// instanceTimerProperties are asked when the join timer fires.
+var instanceTimerProperties = []property{
+	{"the join timer spares static members", c.StaticRetained, always, func(v *view) bool {
+		for i := range v.of(v.s) {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
-			if v.e.Kind == c.JoinTimer && was.Static && (is.Kind != c.Member || is.List != was.List) {
+			if was.Static && (is.Kind != c.Member || is.List != was.List) {
 				return false
 			}
 		}
 		return true
 	}},
-	{"a join of static members that nobody has joined goes on", c.StaticNobodyJoined, func(v *view) bool {
+	{"a join of static members that nobody has joined goes on", c.StaticNobodyJoined, always, func(v *view) bool {
 		joined, kept := 0, 0
-		for i := range v.s.Slots {
+		for i := range v.of(v.s) {
 			joined += number(v.s.Slots[i].Joining)
 			kept += number(v.s.Slots[i].Static)
 		}
-		if v.e.Kind != c.JoinTimer || joined > 0 || kept == 0 {
+		if joined > 0 || kept == 0 {
 			return true
 		}
 		d, ok := v.effect(c.GroupJoinTimer, 0)
 		return v.t.Next.Phase == c.PreparingRebalance && v.t.Generation == c.SameGeneration && ok && d == c.MaxRebalance
 	}},
-	{"LeaveGroup by instance removes its member", c.LeaveInstance, func(v *view) bool {
-		return v.e.Kind != c.LeaveGroup || v.eachEntry(func(i int, slot *c.Slot, code int16) bool {
-			named := v.e.Leaves[i].Kind == c.NoID && v.entryInstance(i).Kind == c.KnownInstance && slot != nil
-			return !named || code == c.CodeNone && v.t.Next.Slots[v.entrySlot(i)].Kind == c.Free
+}
+
+var instanceLeaveProperties = []property{
+	{"a LeaveGroup entry with another member's instance id is fenced", c.StaticFenced, exists | leavesFenced, func(v *view) bool {
+		first := true // a later one may come too late
+		return v.eachEntry(func(n *entry) bool {
+			meant := first && n.wrong == c.CodeFencedInstanceID
+			first = false
+			return !meant || n.code == c.CodeFencedInstanceID && (n.slot == nil || len(v.e.Leaves) > 1 || v.inert)
 		})
 	}},
-	{"only the JoinGroup of an instance gives its member another id", c.StaticReplaced, func(v *view) bool {
+	{"LeaveGroup by instance removes its member", c.LeaveInstance, leavesByInstance, func(v *view) bool {
+		return v.eachEntry(func(n *entry) bool {
+			return !n.byInstance || n.slot == nil || n.code == c.CodeNone && v.t.Next.Slots[n.at].Kind == c.Free
+		})
+	}},
+}
+
+// rekeyProperties are asked about every event in groups with static members.
+var rekeyProperties = []property{
+	{"only the JoinGroup of an instance gives its member another id", c.StaticReplaced, always, func(v *view) bool {
 		return v.t.Rekeyed < 0 || v.t.Rekeyed == v.instanceReplaced()
 	}},
 }
 
 // pendingInstance says whether a JoinGroup names an id that was handed out and an instance.
 func (v *view) pendingInstance() bool {
-	return v.e.Kind == c.JoinGroup && v.joins() && v.isPending() && v.e.Instance.Kind != c.NoInstance
-}
-
-// checked says whether the request comes as far as the check of its ids.
-func (v *view) checked() bool {
-	switch v.e.Kind {
-	case c.JoinGroup:
-		return v.joins() && v.s.Phase != c.Absent && v.e.Ref.Kind != c.NoID && !v.isPending()
-	case c.SyncGroup:
-		return !v.malformedSync() && v.s.Phase != c.Absent && v.s.Phase != c.Empty
-	case c.Heartbeat:
-		return !v.e.BadGroup && v.s.Phase != c.Absent
-	case c.OffsetCommit, c.TxnOffsetCommit:
-		return !v.e.BadGroup && v.fenced()
-	}
-	return false
+	return v.is(joins|byPending) && !v.is(noInstance)
 }
 
 // replacedProperties are asked about every JoinGroup that takes the place of a static member.
 var replacedProperties = []property{
-	{"JoinGroup of a static member's instance gives that member another id", c.StaticReplaced, func(v *view) bool {
+	{"JoinGroup of a static member's instance gives that member another id", c.StaticReplaced, always, func(v *view) bool {
 		return v.t.Minted < 0 && inUse(&v.t.Next) == inUse(v.s) && (v.t.Rekeyed >= 0 || v.unwritten())
 	}},
-	{"the waiting JoinGroup of a replaced member is fenced", c.StaticReplacedJoin, func(v *view) bool {
+	{"the waiting JoinGroup of a replaced member is fenced", c.StaticReplacedJoin, always, func(v *view) bool {
 		return !v.replacedSlot().Joining || v.fencedWaiting(c.ParkedJoin)
 	}},
-	{"the waiting SyncGroup of a replaced member is fenced", c.StaticReplacedSync, func(v *view) bool {
+	{"the waiting SyncGroup of a replaced member is fenced", c.StaticReplacedSync, always, func(v *view) bool {
 		return !v.replacedSlot().Syncing || v.fencedWaiting(c.ParkedSync)
 	}},
-	{"a replacement in PreparingRebalance waits for the join to complete", c.StaticReplacedPreparing, func(v *view) bool {
-		if v.s.Phase != c.PreparingRebalance {
-			return true
-		}
+	{"a replacement in PreparingRebalance waits for the join to complete", c.StaticReplacedPreparing, isPreparing, func(v *view) bool {
 		return v.completed && v.code() == c.CodeNone || !v.completed && v.reply == nil && v.replacedAfter().Joining
 	}},
-	{"a replacement in CompletingRebalance starts a rebalance", c.StaticReplacedCompleting, func(v *view) bool {
-		return v.s.Phase != c.CompletingRebalance || v.rebalances()
+	{"a replacement in CompletingRebalance starts a rebalance", c.StaticReplacedCompleting, isCompleting, func(v *view) bool {
+		return v.rebalances()
 	}},
-	{"a replacement in Stable that does not change the protocol starts no rebalance", c.StaticReplacedStable, func(v *view) bool {
+	{"a replacement in Stable that does not change the protocol starts no rebalance", c.StaticReplacedStable, isStable, func(v *view) bool {
 		chosen, best := v.choice()
-		return v.s.Phase != c.Stable || chosen <= best || v.t.Next.Phase == c.Stable
+		return chosen <= best || v.t.Next.Phase == c.Stable
 	}},
-	{"a replacement in Stable that changes the protocol starts a rebalance", c.StaticReplacedVote, func(v *view) bool {
+	{"a replacement in Stable that changes the protocol starts a rebalance", c.StaticReplacedVote, isStable, func(v *view) bool {
 		chosen, best := v.choice()
-		return v.s.Phase != c.Stable || chosen >= best || v.rebalances()
+		return chosen >= best || v.rebalances()
 	}},
-	{"a replaced member keeps its assignment", c.StaticReplacedAssignment, func(v *view) bool {
+	{"a replaced member keeps its assignment", c.StaticReplacedAssignment, isStable, func(v *view) bool {
 		return !v.quietly() || v.replacedAfter().Given == v.replacedSlot().Given
 	}},
-	{"a replaced leader skips the assignment", c.StaticReplacedLeader, func(v *view) bool {
+	{"a replaced leader skips the assignment", c.StaticReplacedLeader, isStable, func(v *view) bool {
 		if !v.quietly() || !v.e.Skips {
 			return true
 		}
 		leads := v.replacedSlot().Leader
 		return v.reply.Skip == leads && v.reply.Members == leads && !v.reply.FormerLeader && v.t.Next.Slots[v.reply.Leader].Leader
 	}},
-	{"a replaced leader of an old version is told of its former id", c.StaticReplacedLeaderOld, func(v *view) bool {
+	{"a replaced leader of an old version is told of its former id", c.StaticReplacedLeaderOld, isStable, func(v *view) bool {
 		if !v.quietly() || v.e.Skips {
 			return true
 		}
 		return v.reply.FormerLeader == v.replacedSlot().Leader && !v.reply.Members && !v.reply.Skip
 	}},
-	{"a replacement without a rebalance is written", c.StaticReplacedRecord, func(v *view) bool {
+	{"a replacement without a rebalance is written", c.StaticReplacedRecord, isStable, func(v *view) bool {
 		return !v.quietly() || len(v.t.Records) == 1 && v.t.Records[0].Kind == c.GroupRecord
 	}},
-	{"a replaced member's timeouts are those of the request", c.StaticReplacedTimeouts, func(v *view) bool {
+	{"a replaced member's timeouts are those of the request", c.StaticReplacedTimeouts, always, func(v *view) bool {
 		return v.t.Rekeyed < 0 || (v.t.Updated == v.t.Rekeyed) != v.profile.ReplacedKeepsTimeouts
 	}},
-	{"a replaced member's session runs as the profile says", c.StaticReplacedTimer, func(v *view) bool {
+	{"a replaced member's session runs as the profile says", c.StaticReplacedTimer, always, func(v *view) bool {
 		if v.t.Rekeyed < 0 || v.completed {
 			return true
 		}
@@ -145,20 +144,20 @@ var replacedProperties = []property{
 		}
 		return ok && (d == c.FormerSession) == v.profile.ReplacedFormerSession
 	}},
-	{"a replaced new member is new only as the profile says", c.StaticReplacedNew, func(v *view) bool {
+	{"a replaced new member is new only as the profile says", c.StaticReplacedNew, always, func(v *view) bool {
 		return !v.replacedSlot().New || v.completed || v.replacedAfter().New == v.profile.ReplacedKeepsNew
 	}},
-	{"a replaced member that owed its SyncGroup owes it as the profile says", c.StaticReplacedOwes, func(v *view) bool {
+	{"a replaced member that owed its SyncGroup owes it as the profile says", c.StaticReplacedOwes, isStable, func(v *view) bool {
 		if !v.quietly() || !v.replacedSlot().OwesSync {
 			return true
 		}
 		stale := v.profile.ReplacedLeavesStale
 		return v.t.Next.StaleSync == (stale || v.s.StaleSync) && v.replacedAfter().OwesSync != stale
 	}},
-	{"a replacement without a rebalance leaves the subscriptions", c.StaticReplacedSubscribed, func(v *view) bool {
+	{"a replacement without a rebalance leaves the subscriptions", c.StaticReplacedSubscribed, isStable, func(v *view) bool {
 		return !v.quietly() || v.t.Next.Subscribed == v.s.Subscribed
 	}},
-	{"a replacement that could not be written has not happened", c.StaticWriteFails, func(v *view) bool {
+	{"a replacement that could not be written has not happened", c.StaticWriteFails, always, func(v *view) bool {
 		if !v.unwritten() {
 			return true
 		}
@@ -166,7 +165,7 @@ var replacedProperties = []property{
 		want.Slots[v.instanceReplaced()].List = v.replacedAfter().List
 		return v.t.Rekeyed < 0 && v.t.Updated < 0 && v.t.Next == want && v.reply.Echo == c.EchoNone && v.reply.Filled
 	}},
-	{"a replacement that could not be written leaves the list that the profile says", c.StaticWriteFailsList, func(v *view) bool {
+	{"a replacement that could not be written leaves the list that the profile says", c.StaticWriteFailsList, always, func(v *view) bool {
 		want := v.replacedSlot().List
 		if v.profile.FailedReplacementKeepsList {
 			want = v.e.List

@@ -81,6 +81,7 @@ type search struct {
 type worker struct {
 	machine Machine
 	worst   map[string]sighting
+	recent  recent
 	x       Expansion
 	err     error
 }
@@ -116,10 +117,14 @@ func Run(ctx context.Context, name string, newMachine func() Machine, opts Optio
 	for range opts.Workers {
 		s.workers = append(s.workers, &worker{machine: newMachine(), worst: map[string]sighting{}})
 	}
+	initial := s.workers[0].machine.Initial()
+	for _, w := range s.workers {
+		w.recent.fill(initial)
+	}
 	if opts.From != nil {
 		s.takeUp(opts.From)
 	} else {
-		s.table.reach(s.workers[0].machine.Initial(), noParent, 0)
+		s.table.reach(initial, noParent, 0)
 		s.table.advance()
 		s.states.Store(1)
 		s.base.Store(1)
@@ -187,16 +192,32 @@ func (s *search) progress() Progress {
 	}
 }
 
-// batch is how many states a worker takes at a time.
+// batch is how many states a worker takes at a time, at most.
 const batch = 64
+
+// take takes some states of the frontier: fewer towards the end of a level, so that no worker waits long for another.
+func (s *search) take() (from, to int) {
+	for {
+		next := s.next.Load()
+		from = int(next)
+		left := len(s.table.frontier) - from
+		if left <= 0 {
+			return from, from
+		}
+		to = from + max(1, min(batch, left/(8*len(s.workers))))
+		if s.next.CompareAndSwap(next, int64(to)) {
+			return from, to
+		}
+	}
+}
 
 func (s *search) work(w *worker) {
 	for !s.stop.Load() {
-		from := int(s.next.Add(batch)) - batch
-		if from >= len(s.table.frontier) {
+		from, to := s.take()
+		if from == to {
 			return
 		}
-		for at := from; at < min(from+batch, len(s.table.frontier)); at++ {
+		for at := from; at < to; at++ {
 			s.expand(w, uint32(at))
 		}
 		if s.ctx.Err() != nil || w.err != nil || s.states.Load() > int64(s.opts.MaxStates) {
@@ -216,7 +237,7 @@ func (s *search) expand(w *worker, at uint32) {
 	s.transitions.Add(int64(len(w.x.Next)))
 	fresh := 0
 	for i, next := range w.x.Next {
-		if next != k && s.table.reach(next, at, int32(i)) {
+		if next != k && !w.recent.has(next) && s.table.reach(next, at, int32(i)) {
 			fresh++
 		}
 	}

@@ -52,6 +52,25 @@ func TestSearchOfAGrid(t *testing.T) {
 	}
 }
 
+// countdown ends in a state whose key is zero.
+type countdown struct{ grid }
+
+func (countdown) Initial() Key { return Key{9, 0} }
+
+func (countdown) Expand(k Key, x *Expansion) {
+	for less := range k[0] {
+		x.Next = append(x.Next, Key{less, 0})
+	}
+}
+
+// A worker does not take for reached what nobody has reached.
+func TestEveryStateIsReached(t *testing.T) {
+	r := Run(context.Background(), "countdown", func() Machine { return countdown{} }, Options{})
+	if r.States != 10 || r.Transitions != 45 || r.Depth != 1 {
+		t.Error(r)
+	}
+}
+
 func TestStopAtViolation(t *testing.T) {
 	r := Run(context.Background(), "grid", func() Machine { return grid{size: 100, broken: Key{2, 3}} }, Options{StopAtViolation: true})
 	if r.Complete || len(r.Violations) != 2 || r.States != 28 || r.Frontier != 7 {

@@ -7,10 +7,13 @@ import c "github.com/muster-kafka/muster/model/classic"
 type silence struct {
 	model   *c.Model
 	memo    map[question]outcome // a cache
+	settled map[c.Packed]outcome // another one: states that leave no question
 	scratch []question
+	events  []c.Event
+	after   []c.Packed // scratch too
 }
 
-// remembered bounds the memo: a worker's takes about 15 MB.
+// remembered bounds the caches: a worker's take about 15 MB.
 const remembered = 1 << 18
 
 // question is one waiting request of one state.
@@ -29,7 +32,9 @@ const (
 	stuck // some run never answers it
 )
 
-func newSilence(m *c.Model) *silence { return &silence{model: m, memo: map[question]outcome{}} }
+func newSilence(m *c.Model) *silence {
+	return &silence{model: m, memo: map[question]outcome{}, settled: map[c.Packed]outcome{}}
+}
 
 // The two ways to break it. In the first a closed component of states is reached, without exit by itself, in all of which the request waits.
 const (
@@ -39,8 +44,12 @@ const (
 
 // judge asks about each waiting request of a state.
 func (q *silence) judge(packed c.Packed, s *c.State, x *Expansion) {
-	if len(q.memo) > remembered {
+	if len(q.memo)+len(q.settled) > remembered {
 		clear(q.memo)
+		clear(q.settled)
+	}
+	if q.settles(packed, s) {
+		return
 	}
 	for i := range s.Slots {
 		slot := &s.Slots[i]
@@ -59,6 +68,72 @@ func (q *silence) judge(packed c.Packed, s *c.State, x *Expansion) {
 			x.Findings = append(x.Findings, f)
 		}
 	}
+}
+
+// settles says whether whatever happens by itself answers all that waits in a state, without going into each request: if so nothing is to be
+// asked. A run that comes back to where it was does not settle anything.
+func (q *silence) settles(packed c.Packed, s *c.State) bool {
+	if !waits(s) {
+		return true
+	}
+	if known := q.settled[packed]; known != unasked {
+		return known == answered
+	}
+	q.settled[packed] = asking
+	from := len(q.after)
+	settled, events := true, len(q.events)
+	running(s, true, func(e c.Event) { q.events = append(q.events, e) })
+	for i := events; i < len(q.events); i++ {
+		q.model.Step(s, &q.events[i], func(t *c.Transition) bool {
+			next, ok := t.Next.Pack()
+			settled = settled && ok && keepsAll(s, t)
+			q.after = append(q.after, next)
+			return settled
+		})
+	}
+	settled = settled && len(q.after) > from
+	q.events = q.events[:events]
+	for i := from; i < len(q.after) && settled; i++ {
+		next := c.Unpack(q.after[i])
+		settled = q.settles(q.after[i], &next)
+	}
+	q.after = q.after[:from]
+	if settled {
+		q.settled[packed] = answered
+	} else {
+		q.settled[packed] = stuck
+	}
+	return settled
+}
+
+// waits says whether a request is parked.
+func waits(s *c.State) bool {
+	for i := range s.Slots {
+		if s.Slots[i].Joining || s.Slots[i].Syncing {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsAll says whether each request that waited is answered or waits on.
+func keepsAll(s *c.State, t *c.Transition) bool {
+	for i := range s.Slots {
+		was, is := &s.Slots[i], &t.Next.Slots[i]
+		if was.Joining && !is.Joining && !answeredAt(t, c.ParkedJoin, i) || was.Syncing && !is.Syncing && !answeredAt(t, c.ParkedSync, i) {
+			return false
+		}
+	}
+	return true
+}
+
+func answeredAt(t *c.Transition, kind c.AddressKind, slot int) bool {
+	for i := range t.Replies {
+		if t.Replies[i].To == (c.Address{Kind: kind, Slot: int8(slot)}) {
+			return true
+		}
+	}
+	return false
 }
 
 // endOf is the rule that ends the wait of a request at the latest.
@@ -106,12 +181,14 @@ func (q *silence) follow(ask question) (next []question, events []c.Event) {
 // happen calls f for each of them, with the event.
 func (q *silence) happen(ask question, f func(question, *c.Event)) {
 	s := c.Unpack(ask.state)
-	running(&s, true, func(e c.Event) {
-		q.model.Step(&s, &e, func(t *c.Transition) bool {
-			f(ask.after(t), &e)
+	q.events = q.events[:0]
+	running(&s, true, func(e c.Event) { q.events = append(q.events, e) })
+	for i := range q.events {
+		q.model.Step(&s, &q.events[i], func(t *c.Transition) bool {
+			f(ask.after(t), &q.events[i])
 			return true
 		})
-	})
+	}
 }
 
 // after is what remains of the question after a transition.

@@ -26,23 +26,26 @@ func reachAll(n int) *table {
 	return t
 }
 
+func (t *table) bytesPerState() float64 {
+	bytes, states := 0, 0
+	for i := range t.shards {
+		s := &t.shards[i]
+		states += s.count
+		bytes += 4*cap(s.index) + 24*cap(s.chunks)
+		for _, chunk := range s.chunks {
+			bytes += 24 * cap(chunk)
+		}
+	}
+	return float64(bytes) / float64(states)
+}
+
 // What a state takes, with all that is spare, as a run of any size may end.
 func TestBytesPerState(t *testing.T) {
 	for _, n := range []int{100_000, 200_000, 300_000, 400_000} {
-		table := reachAll(n)
-		bytes, states := 0, 0
-		for i := range table.shards {
-			s := &table.shards[i]
-			states += s.count
-			bytes += 4*cap(s.index) + 24*cap(s.chunks)
-			for _, chunk := range s.chunks {
-				bytes += 24 * cap(chunk)
-			}
-		}
-		perState := float64(bytes) / float64(states)
-		t.Logf("%d states: %.1f bytes a state", states, perState)
+		perState := reachAll(n).bytesPerState()
+		t.Logf("%d states: %.1f bytes a state", n, perState)
 		if perState > 40 {
-			t.Errorf("%d states take %.1f bytes each, more than 40", states, perState)
+			t.Errorf("%d states take %.1f bytes each, more than 40", n, perState)
 		}
 	}
 }
@@ -93,7 +96,7 @@ func TestBestWayStays(t *testing.T) {
 
 func BenchmarkTable(b *testing.B) {
 	for range b.N {
-		reachAll(1_000_000)
+		b.ReportMetric(reachAll(1_000_000).bytesPerState(), "bytes/state")
 	}
 	b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds(), "states/s")
 }

@@ -12,30 +12,56 @@ type view struct {
 	profile *c.Profile
 	lexicon *c.Lexicon
 
+	before  fact    // what is known without the outcome
+	entries []entry // of a LeaveGroup
+
 	compared, fits bool // compatible has been asked, and its answer
 
-	changed     bool     // the state that follows is another one
+	facts       fact
 	reply       *c.Reply // the answer to the event's own request, or nil
+	answered    int      // how many answers the event's own request has had
+	inert       bool     // nothing has come of the event but its answer
 	refusal     bool     // the request was answered with an error, and nothing else has come of it
 	completed   bool     // a join has completed
 	completions int      // how many have
 }
 
-// derive works out what several properties ask for.
-func (v *view) derive() {
-	v.changed = v.t.Next != *v.s
-	v.reply = nil
-	for i := range v.t.Replies {
-		if v.t.Replies[i].To.Kind == c.Caller {
-			v.reply = &v.t.Replies[i]
+// of are the slots of a state that can be in use.
+func (v *view) of(s *c.State) []c.Slot { return s.Slots[:v.group.Members] }
+
+func (v *view) members(s *c.State) (n int) {
+	for i := range v.of(s) {
+		if s.Slots[i].Kind == c.Member {
+			n++
 		}
 	}
-	v.refusal = v.reply != nil && v.reply.Error != c.CodeNone && v.inert()
+	return n
+}
+
+// is says whether all of the facts are so.
+func (v *view) is(f fact) bool { return v.facts&f == f }
+
+// derive works out what several properties ask for. Of the state that follows only the caller knows whether it is another one.
+func (v *view) derive(another bool) {
+	v.facts = v.before | when(another, changed)
+	v.reply, v.answered = nil, 0
+	for i := range v.t.Replies {
+		r := &v.t.Replies[i]
+		if r.To.Kind == c.Caller {
+			v.reply = r
+			v.answered++
+		}
+		v.facts |= answers | when(v.answersJoin(r), admits)
+	}
+	v.inert = !another && v.quiet()
+	v.refusal = v.inert && v.reply != nil && v.reply.Error != c.CodeNone
 	v.completions = 0
 	if !v.refusal {
 		v.completions = v.joinsCompleted()
+		v.facts |= when(v.added() >= 0, adds)
 	}
 	v.completed = v.completions > 0
+	v.facts |= when(v.t.Generation == c.ResetGeneration, resets) | when(v.completed, completes|moved) | when(v.s.Phase != v.t.Next.Phase, moved)
 }
 
 // joinsCompleted counts the joins that have completed. Where the group reacts to each entry of a LeaveGroup, one may have completed
@@ -47,7 +73,7 @@ func (v *view) joinsCompleted() (n int) {
 	if !v.oneByOne() || v.s.Phase != c.PreparingRebalance || v.t.Next.Phase == c.CompletingRebalance {
 		return n
 	}
-	for i := range v.s.Slots {
+	for i := range v.of(v.s) {
 		if code, answers := v.answerTo(c.ParkedJoin, int8(i)); answers > 0 && code == c.CodeNone {
 			return n + 1
 		}
@@ -75,7 +101,7 @@ func (v *view) joinCompleted() bool {
 			return true
 		}
 		// In one and the same phase the members' lists are fixed, and nobody new can be in.
-		for i := range v.s.Slots {
+		for i := range v.of(v.s) {
 			was, is := &v.s.Slots[i], &v.t.Next.Slots[i]
 			if is.Kind == c.Member && (was.Kind != c.Member || was.List != is.List) {
 				return true
@@ -96,11 +122,6 @@ func (v *view) code() int16 {
 // waiting stands for the code of a request that has no answer yet.
 const waiting int16 = -2
 
-// inert says whether nothing has come of the event but its answer.
-func (v *view) inert() bool {
-	return !v.changed && v.quiet()
-}
-
 // quiet says whether the event had no effect beyond state and answer.
 func (v *view) quiet() bool {
 	t := v.t
@@ -109,7 +130,7 @@ func (v *view) quiet() bool {
 }
 
 // refused says whether the request was answered with the error and nothing else has come of it.
-func (v *view) refused(code int16) bool { return v.code() == code && v.inert() }
+func (v *view) refused(code int16) bool { return v.code() == code && v.inert }
 
 // slot is the slot that a member id stands for, or nil.
 func (v *view) slot() *c.Slot {
@@ -126,36 +147,25 @@ func (v *view) after() *c.Slot { return &v.t.Next.Slots[v.e.Ref.Slot] }
 func (v *view) isMember() bool { return v.slot() != nil && v.slot().Kind == c.Member }
 
 // instanceError is what a request is refused with for its instance id.
-func (v *view) instanceError() int16 {
+func (v *view) instanceError() int16 { return v.wrongInstance(v.e.Ref, v.e.Instance) }
+
+// wrongInstance is what goes for a member id with an instance id.
+func (v *view) wrongInstance(ref c.Ref, instance c.Instance) int16 {
 	switch {
-	case v.e.Instance.Kind == c.UnknownInstance && !v.passesUnmapped():
+	case instance.Kind == c.UnknownInstance && !v.passesUnmapped():
 		return c.CodeUnknownMemberID
-	case v.e.Instance.Kind == c.KnownInstance && v.e.Ref != c.Ref{Kind: c.KnownID, Slot: v.e.Instance.Slot}:
+	case instance.Kind == c.KnownInstance && ref != c.Ref{Kind: c.KnownID, Slot: instance.Slot}:
 		return c.CodeFencedInstanceID
 	}
 	return c.CodeNone
 }
 
-// acts says whether the request is a member's, and nothing is wrong with its instance id.
-func (v *view) acts() bool { return v.isMember() && v.instanceError() == c.CodeNone }
-
-// stranger says whether the request names nobody, and its instance id is not what is wrong with it.
-func (v *view) stranger() bool { return !v.isMember() && v.instanceError() == c.CodeNone }
-
 // instanceReplaced is the slot of the static member that a JoinGroup takes the place of, or -1.
 func (v *view) instanceReplaced() int8 {
-	if v.e.Kind != c.JoinGroup || v.e.Ref.Kind != c.NoID || v.e.Instance.Kind != c.KnownInstance || !v.joins() {
+	if !v.is(replaces) {
 		return -1
 	}
 	return v.e.Instance.Slot
-}
-
-// entryInstance is the instance of an entry of LeaveGroup.
-func (v *view) entryInstance(at int) c.Instance {
-	if at < len(v.e.Instances) {
-		return v.e.Instances[at]
-	}
-	return c.Instance{}
 }
 
 // joinedIn says whether a member has joined the generation that the step begins.
@@ -170,7 +180,7 @@ func (v *view) full() bool {
 		return false
 	}
 	joined := 0
-	for i := range v.s.Slots {
+	for i := range v.of(v.s) {
 		if v.s.Slots[i].Joining {
 			joined++
 		}
@@ -179,12 +189,10 @@ func (v *view) full() bool {
 	case v.s.Phase == c.PreparingRebalance:
 		return joined >= v.group.MaxSize && (v.slot() == nil || !v.slot().Joining)
 	case open(v.s.Phase):
-		return members(v.s) >= v.group.MaxSize && !v.isMember()
+		return v.members(v.s) >= v.group.MaxSize && !v.isMember()
 	}
 	return false
 }
-
-func (v *view) isPending() bool { return v.slot() != nil && v.slot().Kind == c.Pending }
 
 // effect is what becomes of a timer, if the transition says.
 func (v *view) effect(kind c.TimerKind, slot int8) (c.Duration, bool) {
@@ -228,7 +236,7 @@ func open(p c.Phase) bool { return p == c.CompletingRebalance || p == c.Stable }
 func (v *view) rebalances() bool { return v.t.Next.Phase == c.PreparingRebalance || v.completed }
 
 func (v *view) pendingAfter() bool {
-	for i := range v.t.Next.Slots {
+	for i := range v.of(&v.t.Next) {
 		if v.t.Next.Slots[i].Kind == c.Pending {
 			return true
 		}
@@ -247,7 +255,7 @@ func has(names []uint8, name uint8) bool {
 
 // everyone says whether all members of s have the protocol on their lists.
 func (v *view) everyone(s *c.State, name uint8) bool {
-	for i := range s.Slots {
+	for i := range v.of(s) {
 		if s.Slots[i].Kind == c.Member && !has(v.lexicon.Lists[s.Slots[i].List].Names, name) {
 			return false
 		}
@@ -278,7 +286,7 @@ func (v *view) compare() bool {
 
 // votes counts for a protocol the members of a state whose first choice among the common ones it is.
 func (v *view) votes(next *c.State, name uint8) (n int) {
-	for i := range next.Slots {
+	for i := range v.of(next) {
 		if next.Slots[i].Kind != c.Member {
 			continue
 		}

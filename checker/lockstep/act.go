@@ -33,17 +33,17 @@ func (w *walk) act(e gen.Event) *Violation {
 	case gen.BeginTxn: // of which no group hears
 		return nil
 	case gen.EndTxn:
-		return w.happens(false, func() { m.EndTxn(e.Producer.ID, e.Producer.Epoch, e.Commit) },
+		return w.happens(gen.Event{Act: e.Act}, func() { m.EndTxn(e.Producer.ID, e.Producer.Epoch, e.Commit) },
 			always(func(b *observe.Branch, at observe.Window, yield func(observe.Outcome) bool) {
 				w.world.EndTxn(b, e.Producer.ID, e.Commit, at, yield)
 			}))
 	case gen.DeleteTopics:
-		return w.happens(e.FailWrites, func() { m.DeleteTopics(e.Topics...) },
+		return w.happens(e, func() { m.DeleteTopics(e.Topics...) },
 			always(func(b *observe.Branch, at observe.Window, yield func(observe.Outcome) bool) {
 				w.world.DeleteTopics(b, e.Topics, e.FailWrites, at, yield)
 			}))
 	case gen.Cleanup:
-		return w.happens(e.FailWrites, m.Cleanup, func(b *observe.Branch, at observe.Window, yield func(observe.Outcome) bool) error {
+		return w.happens(e, m.Cleanup, func(b *observe.Branch, at observe.Window, yield func(observe.Outcome) bool) error {
 			return w.world.Cleanup(b, e.FailWrites, at, yield)
 		})
 	case gen.Unload:
@@ -62,22 +62,22 @@ func (w *walk) act(e gen.Event) *Violation {
 }
 
 func (w *walk) unload(m checker.Broker, epoch int32) *Violation {
-	expected := always(w.world.Unload)
+	e, expected := gen.Event{Act: gen.Unload}, always(w.world.Unload)
 	if epoch < w.epoch || w.serving == classic.NoCoordinator { // load.epoch
 		w.stats.Rules[classic.LoadEpoch]++
-		expected = void
+		e, expected = gen.Event{}, void
 	} else {
 		w.serving = classic.NoCoordinator
 	}
 	w.epoch = max(w.epoch, epoch)
-	return w.happens(false, func() { m.Unload(epoch) }, expected)
+	return w.happens(e, func() { m.Unload(epoch) }, expected)
 }
 
 // load gives the groups up first.
 func (w *walk) load(m checker.Broker, epoch int32) *Violation {
-	expected := void
+	e, expected := gen.Event{}, void
 	if epoch >= w.epoch {
-		w.epoch, w.serving = epoch, classic.Loading
+		w.epoch, w.serving, e.Act = epoch, classic.Loading, gen.Load
 		expected = func(b *observe.Branch, at observe.Window, yield func(observe.Outcome) bool) error {
 			w.world.Unload(b, at, func(o observe.Outcome) bool {
 				going := true
@@ -90,26 +90,30 @@ func (w *walk) load(m checker.Broker, epoch int32) *Violation {
 			return nil
 		}
 	}
-	return w.happens(false, func() { m.Load(epoch) }, expected)
+	return w.happens(e, func() { m.Load(epoch) }, expected)
 }
 
 func (w *walk) loaded(m checker.Broker) *Violation {
-	expected := void
+	e, expected := gen.Event{}, void
 	if w.serving == classic.Loading {
-		w.serving = classic.Active
+		w.serving, e.Act = classic.Active, gen.Loaded
 		expected = always(w.world.Loaded)
 	}
-	return w.happens(false, m.Loaded, expected)
+	return w.happens(e, m.Loaded, expected)
 }
 
 // happens lets something happen to all groups at once and judges each.
-func (w *walk) happens(fails bool, do func(), expected happening) *Violation {
+func (w *walk) happens(e gen.Event, do func(), expected happening) *Violation {
+	fails := e.FailWrites
 	w.stats.Steps++
 	w.machine.FailWrites(fails)
 	if v := w.survives("?", do); v != nil {
 		return v
 	}
 	effects := w.drain()
+	if v := w.watched(e, effects); v != nil {
+		return v
+	}
 	if w.blind {
 		w.forget(effects)
 		return nil

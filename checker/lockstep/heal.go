@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -71,6 +72,8 @@ type patient struct {
 // heal ends the run.
 func (w *walk) heal() *Violation {
 	h := &healer{w: w, began: w.machine.Now(), given: map[string]assignment{}, restarted: map[string]time.Time{}}
+	w.network = false
+	w.deliver()
 	w.answered = h.answered
 	w.gen.Heal()
 	for {
@@ -225,7 +228,7 @@ func (h *healer) restart(group string) {
 // hears takes note of an error.
 func (c *patient) hears(api string, errorCode int16) {
 	if errorCode != 0 {
-		c.told = api + ": " + code(errorCode)
+		c.told = api + ": " + checker.ErrorName(errorCode)
 	}
 }
 

@@ -31,25 +31,36 @@ func (w *walk) request(e gen.Event) *Violation {
 	if len(parts) > 0 {
 		w.sent[ticket] = sent{event: e, group: parts[0].Group}
 	}
+	tearer, can := w.machine.(checker.Tearer)
+	if e.Torn = e.Torn && can; e.Torn {
+		tearer.Tear(e.Kept)
+	}
 	if v := w.survives(w.sent[ticket].group, func() {
 		w.machine.Request(checker.Request{Ticket: ticket, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
 	}); v != nil {
 		return v
 	}
 	effects := w.drain()
+	torn := e.Torn && tearer.Torn()
+	if torn {
+		e.Act = gen.Restart
+	}
+	if v := w.watched(e, effects); v != nil {
+		return v
+	}
 	if w.blind {
 		w.forget(effects)
 		return nil
+	}
+	if torn {
+		return w.torn(e, ticket, parts, effects)
 	}
 	at := observe.At(w.machine.Now())
 	if find, ok := e.Request.(*kmsg.FindCoordinatorRequest); ok {
 		return w.coordinator(ticket, find, e.Version, effects)
 	}
 	for _, p := range parts {
-		r := observe.Request{
-			Ticket: ticket, Message: p.Message, Version: e.Version, ClientID: e.ClientID,
-			Minted: w.minted(e, ticket, p.Group, effects), WriteFails: e.FailWrites, Verified: e.Verified,
-		}
+		r := w.asked(e, ticket, p, effects)
 		v := w.judge(p.Group, effects, e.FailWrites, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
 			return w.world.Apply(b, r, at, func(o observe.Outcome) bool { return w.settled(o, at, e.FailWrites, instant, yield) })
 		})
@@ -58,6 +69,14 @@ func (w *walk) request(e gen.Event) *Violation {
 		}
 	}
 	return w.elsewhere(parts, effects)
+}
+
+// asked is a part of an event's request as the specification takes it.
+func (w *walk) asked(e gen.Event, ticket checker.Ticket, p observe.Part, effects checker.Effects) observe.Request {
+	return observe.Request{
+		Ticket: ticket, Message: p.Message, Version: e.Version, ClientID: e.ClientID,
+		Minted: w.minted(e, ticket, p.Group, effects), WriteFails: e.FailWrites, Verified: e.Verified,
+	}
 }
 
 // survives makes a panic of the machine a violation.
@@ -100,6 +119,9 @@ func (w *walk) fire(t checker.Timer, fails bool) *Violation {
 		return v
 	}
 	effects := w.drain()
+	if v := w.watched(gen.Event{FailWrites: fails}, effects); v != nil {
+		return v
+	}
 	if w.blind {
 		w.forget(effects)
 		return nil
@@ -174,7 +196,8 @@ func (w *walk) drain() checker.Effects {
 		if !ok {
 			continue
 		}
-		if !s.abandoned {
+		w.gen.Arrived(s.event, a.Message)
+		if !s.abandoned && !w.astray(s.event, a.Message) {
 			w.gen.Answered(s.event, a.Message)
 			if w.answered != nil {
 				w.answered(s.event.Client, a.Message)

@@ -19,7 +19,7 @@ import (
 // Violation says where a coordinator left the specification.
 type Violation struct {
 	// What differs: "answer", "no answer", "dropped", "records", "timers", "effects" (on a group that the step was not about, or twice),
-	// "panic", or "convergence" where clients that heal have not got together. It is the same for the same fault, so that shrinking can hold on to it.
+	// "panic", "convergence" where clients that heal have not got together, or the name of a monitor. It is the same for the same fault, so that shrinking can hold on to it.
 	What string
 
 	API      string // of the answer that differs
@@ -112,7 +112,11 @@ type walk struct {
 	serving  classic.Serving
 	epoch    int32 // the latest leader epoch that the machine has heard of
 	maxSize  int
-	blind    bool                             // nothing is judged but healing
+	blind    bool     // nothing is judged but healing, and what monitors see
+	watcher  *watcher // where monitors look on
+	network  bool     // answers get lost, or come late
+	late     []lateAnswer
+	notes    []string                         // comments for the next block of the trace
 	answered func(*gen.Client, kmsg.Response) // where clients heal: hears of every answer
 }
 
@@ -128,7 +132,7 @@ func newWalk(m checker.Machine, config observe.Config, setup gen.Setup, src gen.
 	w := &walk{
 		machine: m, world: observe.NewWorld(config), src: src, gen: gen.New(setup, src),
 		sets: map[string][]*observe.Branch{}, sent: map[checker.Ticket]sent{},
-		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: config.MaxSize,
+		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: config.MaxSize, network: setup.Network,
 	}
 	for _, g := range w.gen.Groups() {
 		w.set(g)
@@ -142,6 +146,7 @@ func (w *walk) event() *Violation {
 	if e, ok := w.src.(interface{ event() }); ok {
 		e.event()
 	}
+	w.deliver()
 	until := time.Duration(-1)
 	if len(w.armed) > 0 {
 		until = max(0, w.armed[0].Deadline.Sub(w.machine.Now()))
@@ -162,6 +167,9 @@ func (w *walk) event() *Violation {
 		}
 		w.machine.FailWrites(false)
 		return w.fireDue(w.machine.Now(), false)
+	case e.Jump:
+		w.machine.(checker.Jumper).Jump(e.By)
+		return nil
 	case e.Fire:
 		return w.fireDue(w.machine.Now().Add(until), e.FailWrites)
 	default:

@@ -3,6 +3,7 @@ package lockstep
 import (
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"runtime"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/model/classic"
@@ -30,7 +32,10 @@ type Options struct {
 	// fallen silent the group must become Empty.
 	Heal bool
 
-	// Blind judges nothing but that, so that World need not fit the machine.
+	// Watch are the monitors that look on at every step.
+	Watch []monitor.Monitor
+
+	// Blind judges nothing but these two, so that World need not fit the machine.
 	Blind bool
 }
 
@@ -47,6 +52,9 @@ type Report struct {
 
 	// Capacity counts the sequences that ended early because the model had no room for them.
 	Capacity int
+
+	// Digest is a hash of all that was asked and answered: runs that are the same have the same.
+	Digest uint64
 
 	// Err says what went wrong with the tester itself: then there is no verdict.
 	Err error
@@ -76,14 +84,14 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 	defer restore()
 
 	r.Rules = map[classic.RuleID]int64{}
+	digest := fnv.New64a()
 	var small *shrinker
 	tb := &quietTB{}
 	tb.run(func() {
 		rapid.Check(tb, func(t *rapid.T) {
 			draws := &drawn{t: t}
 			src := &recorder{src: draws}
-			w := newWalk(newMachine(), o.World, o.Setup, src)
-			w.blind = o.Blind
+			w := newWalk(newMachine(), o.World, o.Setup, src).judging(o)
 			differs := func(t *rapid.T, v *Violation) {
 				if v != nil {
 					small = &shrinker{newMachine: newMachine, options: o, best: src.made, found: v}
@@ -96,6 +104,9 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 					return // a replay, or an attempt to shrink
 				}
 				r.Sequences++
+				for _, block := range w.trace {
+					_, _ = digest.Write([]byte(block))
+				}
 				r.Steps += w.stats.Steps
 				r.Branches = max(r.Branches, w.stats.Branches)
 				for id, n := range w.stats.Rules {
@@ -118,6 +129,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 			}
 		})
 	})
+	r.Digest = digest.Sum64()
 	if small != nil {
 		small.shrink()
 		r.Violation = small.found
@@ -126,6 +138,17 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 		r.Err = fmt.Errorf("rapid: %s", strings.Join(tb.lines, "\n"))
 	}
 	return r
+}
+
+// judging is the walk with what is to be judged.
+func (w *walk) judging(o Options) *walk {
+	if w.blind = o.Blind; len(o.Watch) > 0 {
+		w.watcher = &watcher{groups: map[string]*monitor.Watch{}, behind: map[string]bool{}}
+		for _, m := range o.Watch {
+			w.watcher.names = append(w.watcher.names, m.Name)
+		}
+	}
+	return w
 }
 
 // settings sets flags of rapid and returns what restores them.

@@ -69,8 +69,7 @@ const attempts = 4000
 // replay runs the choices and returns the violation, if it is still the same.
 func (s *shrinker) replay(c choices) *Violation {
 	r := &replayer{made: c, at: -1}
-	w := newWalk(s.newMachine(), s.options.World, s.options.Setup, r)
-	w.blind = s.options.Blind
+	w := newWalk(s.newMachine(), s.options.World, s.options.Setup, r).judging(s.options)
 	var v *Violation
 	for range c.events {
 		if v = w.event(); v != nil || w.stats.Inconclusive != "" {

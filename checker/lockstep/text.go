@@ -1,14 +1,11 @@
 package lockstep
 
 import (
-	"errors"
 	"fmt"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
@@ -18,7 +15,13 @@ import (
 // The trace is scenario text: a block for each event, with what came of it.
 
 // open begins the block of an event.
-func (w *walk) open(command string) { w.trace = append(w.trace, command+"\n----\n") }
+func (w *walk) open(command string) {
+	for _, note := range w.notes {
+		command = "# " + note + "\n" + command
+	}
+	w.notes = nil
+	w.trace = append(w.trace, command+"\n----\n")
+}
 
 // say adds an answer to the block.
 func (w *walk) say(ticket checker.Ticket, resp kmsg.Response) {
@@ -70,20 +73,20 @@ func (w *walk) show(resp kmsg.Response) string {
 		if m.ErrorCode == 0 {
 			return "NONE " + bytes(m.MemberAssignment)
 		}
-		return code(m.ErrorCode)
+		return checker.ErrorName(m.ErrorCode)
 	case *kmsg.HeartbeatResponse:
-		return code(m.ErrorCode)
+		return checker.ErrorName(m.ErrorCode)
 	case *kmsg.LeaveGroupResponse:
-		parts := []string{code(m.ErrorCode)}
+		parts := []string{checker.ErrorName(m.ErrorCode)}
 		for _, one := range m.Members {
-			parts = append(parts, w.member(one.MemberID, one.InstanceID)+":"+code(one.ErrorCode))
+			parts = append(parts, w.member(one.MemberID, one.InstanceID)+":"+checker.ErrorName(one.ErrorCode))
 		}
 		return strings.Join(parts, " ")
 	case *kmsg.OffsetCommitResponse:
 		var parts []string
 		for _, t := range m.Topics {
 			for _, p := range t.Partitions {
-				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, code(p.ErrorCode)))
+				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, checker.ErrorName(p.ErrorCode)))
 			}
 		}
 		return list(parts)
@@ -91,15 +94,15 @@ func (w *walk) show(resp kmsg.Response) string {
 		var parts []string
 		for _, t := range m.Topics {
 			for _, p := range t.Partitions {
-				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, code(p.ErrorCode)))
+				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, checker.ErrorName(p.ErrorCode)))
 			}
 		}
 		return list(parts)
 	case *kmsg.OffsetDeleteResponse:
-		parts := []string{code(m.ErrorCode)}
+		parts := []string{checker.ErrorName(m.ErrorCode)}
 		for _, t := range m.Topics {
 			for _, p := range t.Partitions {
-				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, code(p.ErrorCode)))
+				parts = append(parts, fmt.Sprintf("%s/%d:%s", t.Topic, p.Partition, checker.ErrorName(p.ErrorCode)))
 			}
 		}
 		return strings.Join(parts, " ")
@@ -113,19 +116,19 @@ func (w *walk) show(resp kmsg.Response) string {
 			parts = append(parts, strings.TrimSpace(g.Group+" "+g.GroupState+" "+g.ProtocolType))
 		}
 		if m.ErrorCode != 0 {
-			parts = append(parts, code(m.ErrorCode))
+			parts = append(parts, checker.ErrorName(m.ErrorCode))
 		}
 		sort.Strings(parts)
 		return list(parts)
 	case *kmsg.FindCoordinatorResponse:
 		if len(m.Coordinators) > 0 {
-			return code(m.Coordinators[0].ErrorCode)
+			return checker.ErrorName(m.Coordinators[0].ErrorCode)
 		}
-		return code(m.ErrorCode)
+		return checker.ErrorName(m.ErrorCode)
 	case *kmsg.DeleteGroupsResponse:
 		var parts []string
 		for _, g := range m.Groups {
-			parts = append(parts, g.Group+":"+code(g.ErrorCode))
+			parts = append(parts, g.Group+":"+checker.ErrorName(g.ErrorCode))
 		}
 		return list(parts)
 	}
@@ -134,13 +137,13 @@ func (w *walk) show(resp kmsg.Response) string {
 
 func (w *walk) showJoin(m *kmsg.JoinGroupResponse) string {
 	if m.ErrorCode != 0 && m.Generation < 0 {
-		return code(m.ErrorCode)
+		return checker.ErrorName(m.ErrorCode)
 	}
 	protocol := "null"
 	if m.Protocol != nil {
 		protocol = *m.Protocol
 	}
-	s := fmt.Sprintf("%s gen=%d leader=%s protocol=%s", code(m.ErrorCode), m.Generation, w.gen.Who(m.LeaderID), protocol)
+	s := fmt.Sprintf("%s gen=%d leader=%s protocol=%s", checker.ErrorName(m.ErrorCode), m.Generation, w.gen.Who(m.LeaderID), protocol)
 	if len(m.Members) == 0 {
 		return s
 	}
@@ -167,7 +170,7 @@ func (w *walk) member(id string, instance *string) string {
 func (w *walk) showDescribe(m *kmsg.DescribeGroupsResponse) string {
 	var parts []string
 	for _, g := range m.Groups {
-		s := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", code(g.ErrorCode), g.State, g.ProtocolType, g.Protocol))
+		s := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", checker.ErrorName(g.ErrorCode), g.State, g.ProtocolType, g.Protocol))
 		var members []string
 		for _, one := range g.Members {
 			members = append(members, fmt.Sprintf("%s:%s->%s", w.member(one.MemberID, one.InstanceID), bytes(one.ProtocolMetadata), bytes(one.MemberAssignment)))
@@ -186,7 +189,7 @@ func showFetch(m *kmsg.OffsetFetchResponse) string {
 			s += ":" + *metadata
 		}
 		if err != 0 {
-			s += " " + code(err)
+			s += " " + checker.ErrorName(err)
 		}
 		parts = append(parts, s)
 	}
@@ -196,11 +199,11 @@ func showFetch(m *kmsg.OffsetFetchResponse) string {
 		}
 	}
 	if m.ErrorCode != 0 {
-		parts = append(parts, code(m.ErrorCode))
+		parts = append(parts, checker.ErrorName(m.ErrorCode))
 	}
 	for _, g := range m.Groups {
 		if g.ErrorCode != 0 {
-			parts = append(parts, code(g.ErrorCode))
+			parts = append(parts, checker.ErrorName(g.ErrorCode))
 		}
 		for _, t := range g.Topics {
 			for _, p := range t.Partitions {
@@ -242,15 +245,4 @@ func bytes(b []byte) string {
 		return `""`
 	}
 	return string(b)
-}
-
-func code(c int16) string {
-	var e *kerr.Error
-	switch err := kerr.ErrorForCode(c); {
-	case err == nil:
-		return "NONE"
-	case errors.As(err, &e):
-		return e.Message
-	}
-	return strconv.Itoa(int(c))
 }

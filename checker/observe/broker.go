@@ -3,6 +3,7 @@ package observe
 import (
 	"fmt"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -104,4 +105,17 @@ func (m *Machine) follows(epoch int32) bool {
 	}
 	m.epoch = epoch
 	return true
+}
+
+// Replay is a machine that has read what this one has written (Config.KeepLog).
+func (m *Machine) Replay() (checker.Machine, error) {
+	again := NewMachine(m.world, nil)
+	again.now, again.serving = m.now, classic.Active
+	for name, b := range m.groups {
+		again.groups[name] = b
+	}
+	again.Load(1)
+	again.Loaded()
+	again.Drain()
+	return again, nil
 }

@@ -35,7 +35,11 @@ type Machine struct {
 	cited   []classic.RuleID
 }
 
-var _ checker.Broker = (*Machine)(nil)
+var (
+	_ checker.Broker   = (*Machine)(nil)
+	_ checker.Replayer = (*Machine)(nil)
+	_ checker.Jumper   = (*Machine)(nil)
+)
 
 type timerKey struct {
 	group  string
@@ -286,6 +290,9 @@ func (m *Machine) Fire(t checker.Timer) {
 
 // Advance moves the clock.
 func (m *Machine) Advance(d time.Duration) { m.now = m.now.Add(d) }
+
+// Jump moves the clock, also past deadlines.
+func (m *Machine) Jump(d time.Duration) { m.now = m.now.Add(d) }
 
 // FailWrites makes the writes of the next Request or Fire fail.
 func (m *Machine) FailWrites(fail bool) { m.failing = fail }

@@ -2,14 +2,13 @@ package observe
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -131,7 +130,7 @@ func (d *diff) code(what string, p, a int16) {
 	if p == a || p == classic.CodeWriteFailed && writeError(a) {
 		return
 	}
-	d.say("%s: expected %s, got %s", what, codeName(p), codeName(a))
+	d.say("%s: expected %s, got %s", what, checker.ErrorName(p), checker.ErrorName(a))
 }
 
 // writeError says whether a failed append may be answered so (§2.6.3, §4.3 of the facts).
@@ -141,17 +140,6 @@ func writeError(code int16) bool {
 		return true
 	}
 	return false
-}
-
-func codeName(code int16) string {
-	var e *kerr.Error
-	switch err := kerr.ErrorForCode(code); {
-	case err == nil:
-		return "NONE"
-	case errors.As(err, &e):
-		return e.Message
-	}
-	return fmt.Sprint(code)
 }
 
 func (d *diff) number(what string, p, a int64) {

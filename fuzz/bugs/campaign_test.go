@@ -13,8 +13,11 @@ import (
 	"time"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/joint"
 	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/checker/lockstep"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 )
 
@@ -22,7 +25,7 @@ import (
 const judgeVar = "MUSTER_BUG_JUDGE"
 
 // judges are the judges of impl; each tells what it found, or nothing.
-var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic}
+var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic, "joint": explores, "monitors": watch}
 
 // The budget is fixed: a judge that needs more to find a bug does not count as finding it.
 const (
@@ -30,21 +33,50 @@ const (
 	healings, faults  = 60, 30           // converge
 	runs, calls       = 4, 400           // linearize
 	limit             = 60 * time.Second // of one judge on one bug
+	mostEvents        = 12               // that lockstep shrinks a bug to
 )
 
 const seed = 1
 
 // walk walks dynamic members alone, then everything.
-func walk(*testing.T) string {
+func walk(t *testing.T) string { return walks(t, func(*lockstep.Options) {}) }
+
+// watch has nothing but the monitors look on, on the same walks.
+func watch(t *testing.T) string {
+	return walks(t, func(o *lockstep.Options) { o.Watch, o.Blind = monitor.All(), true })
+}
+
+func walks(t *testing.T, judge func(*lockstep.Options)) string {
 	for kind := range uint64(2) {
 		machine, options := embedded.Walk(kind)
 		options.Seed, options.Checks, options.Steps = seed, sequences, events
+		judge(&options)
 		report := lockstep.Rapid(func() checker.Machine { return embedded.NewMachineWith(machine) }, options)
 		switch {
 		case report.Violation != nil:
-			return fmt.Sprintf("%s after %d sequences, shrunk to %d lines", report.Violation.Error(), report.Sequences, len(report.Violation.Trace))
+			shrunk := len(report.Violation.Trace) - 1
+			if !options.Blind && shrunk > mostEvents {
+				t.Errorf("shrunk to %d events, which is more than %d", shrunk, mostEvents)
+			}
+			return fmt.Sprintf("shrunk to %d events: %s after %d sequences", shrunk, report.Violation.Error(), report.Sequences)
 		case report.Err != nil:
 			return report.Err.Error()
+		}
+	}
+	return ""
+}
+
+// explores looks at every joint state of the coordinator and the specification, for two members, until one contradicts it. What it finds is
+// as short as can be.
+func explores(t *testing.T) string {
+	for _, run := range joint.Runs()[:2] {
+		report := explore.Run(t.Context(), run.Name, run.Machines(embedded.JointBench), explore.Options{StopAtViolation: true})
+		if len(report.Violations) > 0 {
+			v := report.Violations[0]
+			return fmt.Sprintf("%s (rule %s) in %d steps, after %d states of %q", v.Property, v.Rule, len(v.Trace), report.States, run.Name)
+		}
+		if !report.Complete {
+			return report.String()
 		}
 	}
 	return ""

@@ -32,6 +32,18 @@ type Client struct {
 	Joins, Syncs int // requests of each kind that wait for an answer
 
 	lists [][]Protocol // the lists that it may have
+
+	// What scenario text takes the client to know, where answers get lost on their way to it: all that the coordinator has told it. nil
+	// where that is the same.
+	shown *Client
+}
+
+// known is the client as scenario text takes it to be.
+func (c *Client) known() *Client {
+	if c.shown != nil {
+		return c.shown
+	}
+	return c
 }
 
 // NewClient returns a client that has done nothing yet.
@@ -134,6 +146,9 @@ func Commit(r *kmsg.OffsetCommitRequest, topic string, partition int32, at int64
 
 // Sent notes that a request of the client is on its way.
 func (c *Client) Sent(req kmsg.Request) {
+	if c.shown != nil {
+		c.shown.Sent(req)
+	}
 	switch req.(type) {
 	case *kmsg.JoinGroupRequest:
 		c.Joins++

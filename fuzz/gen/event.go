@@ -22,9 +22,15 @@ type Event struct {
 	// FailWrites makes the writes of the event fail.
 	FailWrites bool
 
+	// Torn crashes the coordinator while it writes what the request asks for; Kept says whether that is in the log.
+	Torn, Kept bool
+
 	// Fire lets time pass until the next timer is due, and fires all that are due then; otherwise By passes, short of that.
 	Fire bool
 	By   time.Duration
+
+	// Jump moves the clock by By, which may be past the deadlines of timers: they fire late, and what comes next may come before them.
+	Jump bool
 
 	// Act is what the event does to the broker; nothing where it is a request or time that passes.
 	Act      Act
@@ -49,10 +55,11 @@ func (g *Generator) Who(id string) string {
 		return "stranger"
 	}
 	for _, c := range g.clients {
-		for i, known := range c.Ids {
+		all := c.known().Ids
+		for i, known := range all {
 			switch {
 			case known != id:
-			case i == len(c.Ids)-1:
+			case i == len(all)-1:
 				return c.Name
 			default:
 				return fmt.Sprintf("%s'%d", c.Name, i+1)
@@ -78,7 +85,7 @@ func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
 	l := &line{}
 	name, own, gen := "-", "", int32(-1)
 	if c != nil {
-		name, own, gen = c.Name, c.ID(), c.Generation
+		name, own, gen = c.Name, c.known().ID(), c.known().Generation
 	}
 	static := func(instance *string) { g.staticText(l, c, instance) }
 	member := func(id, own string) {
@@ -107,12 +114,12 @@ func (g *Generator) text(c *Client, req kmsg.Request, version int16) string {
 		member(m.MemberID, own)
 		static(m.InstanceID)
 		typ := c.Type
-		if c.Generation < 0 {
+		if c.known().Generation < 0 {
 			typ = "" // the runner takes the type of the actor's last generation
 		}
 		nullable(l, "type", m.ProtocolType, typ)
-		nullable(l, "protocol", m.Protocol, c.Protocol)
-		if c.Syncs > 0 {
+		nullable(l, "protocol", m.Protocol, c.known().Protocol)
+		if c.known().Syncs > 0 {
 			l.add("-again")
 		}
 	case *kmsg.HeartbeatRequest:
@@ -227,12 +234,12 @@ func (g *Generator) joinText(l *line, c *Client, m *kmsg.JoinGroupRequest) {
 	default:
 		l.add("type=%s", m.ProtocolType)
 	}
-	if m.MemberID != c.JoinID {
+	if m.MemberID != c.known().JoinID {
 		l.add("member=%s", g.Who(m.MemberID))
 	}
 	g.staticText(l, c, m.InstanceID)
 	g.static[c] = m.InstanceID
-	if c.Joins > 0 {
+	if c.known().Joins > 0 {
 		l.add("-again")
 	}
 }

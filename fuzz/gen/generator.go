@@ -35,6 +35,18 @@ type Setup struct {
 	Transactions bool // TxnOffsetCommit, and OffsetFetch that requires stable offsets
 	Other        string
 
+	// Instances is how many instance ids the static clients of a group share; by default nearly each has its own.
+	Instances int
+
+	// Network lets answers get lost on their way, or come late and in another order.
+	Network bool
+
+	// Jumps lets the clock jump past deadlines, so that timers fire late and race with requests; this needs a checker.Jumper.
+	Jumps bool
+
+	// Torn lets the coordinator crash while it writes; this needs a checker.Tearer.
+	Torn bool
+
 	// What can be done to its broker; this needs a checker.Broker.
 	Retention    bool // offsets expire: cleanups, and OffsetCommit with a retention time of its own
 	TopicsDelete bool
@@ -118,6 +130,9 @@ func New(setup Setup, src Source) *Generator {
 		for range g.setup.Clients {
 			c := NewClient(actorName(len(g.clients)), name)
 			c.Session, c.Rebalance = g.setup.Sessions[0], g.setup.Rebalances[0]
+			if g.setup.Network {
+				c.shown = NewClient(c.Name, name)
+			}
 			c.lists = g.lists(c, subscribes)
 			c.List = c.lists[0]
 			if other {
@@ -228,6 +243,11 @@ func (g *Generator) Next(until time.Duration) Event {
 			e.Client.Sent(e.Request)
 		}
 	}
+	if g.setup.Torn && e.Request != nil && g.src.Intn(40, "torn") == 39 {
+		e.Torn, e.Kept = true, g.src.Intn(2, "kept") == 1
+		e.Line = "# the coordinator crashes while it writes what this asks for, which is " + map[bool]string{false: "not ", true: ""}[e.Kept] + "in the log\n" + e.Line
+		return e
+	}
 	if g.setup.FailWrites && g.src.Intn(30, "write fails") == 29 {
 		e.FailWrites = true
 		e.Line = "# the next write fails\n" + e.Line
@@ -257,10 +277,24 @@ func (g *Generator) Answered(e Event, resp kmsg.Response) {
 	}
 }
 
+// Arrived takes in that an event's request has been answered, whether or not the answer reaches the client.
+func (g *Generator) Arrived(e Event, resp kmsg.Response) {
+	if e.Client != nil && e.Client.shown != nil {
+		e.Client.shown.Learn(e.Request, resp)
+	}
+}
+
+// Forgone takes in that an answer does not reach the client.
+func (g *Generator) Forgone(e Event) { e.Client.Lost(e.Request) }
+
 // Dropped takes in that an event's request will not be answered.
 func (g *Generator) Dropped(e Event) {
-	if e.Client != nil {
-		e.Client.Lost(e.Request)
+	if e.Client == nil {
+		return
+	}
+	e.Client.Lost(e.Request)
+	if e.Client.shown != nil {
+		e.Client.shown.Lost(e.Request)
 	}
 }
 
@@ -316,6 +350,11 @@ func (g *Generator) draw(k kind, until time.Duration) Event {
 func (g *Generator) pass(until time.Duration) Event {
 	e := Event{Fire: until >= 0}
 	how := g.src.Intn(4, "how long")
+	if g.setup.Jumps && until >= 0 && g.src.Intn(4, "jump") == 3 {
+		e.Fire, e.Jump, e.By = false, true, until+[]time.Duration{0, 0, time.Second, time.Minute}[how]
+		e.Line = fmt.Sprintf("# the clock jumps by %v, and no timer has fired yet\nadvance %v", e.By, e.By)
+		return e
+	}
 	switch {
 	case until < 0 && g.setup.Retention:
 		e.By = []time.Duration{time.Second, 12 * time.Second, time.Minute}[g.src.Intn(3, "how far")]

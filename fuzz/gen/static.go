@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -56,6 +57,9 @@ func (g *Generator) instances(c *Client) {
 		return
 	}
 	id := strings.ToLower(c.Name)
+	if n := g.setup.Instances; n > 0 {
+		id = fmt.Sprintf("i%d", len(g.clients)%n)
+	}
 	switch g.src.Intn(5, "instance") {
 	case 0, 1:
 		c.Instance = &id

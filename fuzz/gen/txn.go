@@ -134,7 +134,7 @@ func (g *Generator) txnText(l *line, c *Client, m *kmsg.TxnOffsetCommitRequest) 
 	own, gen := "", int32(-1)
 	if c != nil {
 		l.add("as=%s", c.Name)
-		own, gen = c.ID(), c.Generation
+		own, gen = c.known().ID(), c.known().Generation
 	}
 	switch {
 	case m.Generation == gen:

@@ -1,6 +1,9 @@
 package core
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // CheckInvariants checks §7.1 (I2 to I10) and the coordinator's own book-keeping.
 func (c *Coordinator) CheckInvariants() error {
@@ -165,3 +168,14 @@ func (c *Coordinator) ForgetSupport(group string) { clear(c.groups[group].suppor
 
 // Transitions is the table.
 func Transitions(from, to State) bool { return transitions[from][to] }
+
+// Fields are the fields of groups and members.
+func Fields() map[string][]string {
+	names := func(of reflect.Type) (list []string) {
+		for i := range of.NumField() {
+			list = append(list, of.Field(i).Name)
+		}
+		return list
+	}
+	return map[string][]string{"group": names(reflect.TypeFor[group]()), "member": names(reflect.TypeFor[member]())}
+}

@@ -97,8 +97,16 @@ func (s *Sim) BeginLoad() {
 
 // EndLoad lets the coordinator read its log to the end, after BeginLoad. The error says what in the log cannot be read; the coordinator
 // does not serve then.
-func (s *Sim) EndLoad() error {
-	records, err := record.Replay(s.log.Records())
+func (s *Sim) EndLoad() error { return s.read(&s.log) }
+
+// Take lets a coordinator that has just been made read a log that another one has written, without having it for its own.
+func (s *Sim) Take(log *record.Log) error {
+	s.BeginLoad()
+	return s.read(log)
+}
+
+func (s *Sim) read(log *record.Log) error {
+	records, err := record.Replay(log.Records())
 	if err == nil {
 		s.Step(core.Replay{Records: records})
 	}
@@ -110,6 +118,25 @@ func (s *Sim) EndLoad() error {
 func (s *Sim) Failover() error {
 	s.BeginLoad()
 	return s.EndLoad()
+}
+
+// Tear hands an event in and ends the coordinator at once where that writes something, and starts it again on its log: with what was written, if
+// that is kept, or without. What comes out of that nobody gets any more. It is false where nothing is written: then it is a Step.
+func (s *Sim) Tear(ev core.Event, kept bool) (bool, error) {
+	s.land()
+	held := s.hold
+	s.hold = true
+	s.step(ev)
+	if s.hold = held; len(s.held) == 0 {
+		s.settle()
+		return false, nil
+	}
+	for _, w := range s.held {
+		if kept {
+			s.log.Write(w)
+		}
+	}
+	return true, s.Failover()
 }
 
 // HoldWrites leaves writes open until EndWrite, for as long as it is on.
@@ -156,6 +183,9 @@ func (s *Sim) Advance(d time.Duration) {
 	}
 	s.moveTo(until)
 }
+
+// Jump lets d pass without a look at the timers: those that are due by then are late.
+func (s *Sim) Jump(d time.Duration) { s.moveTo(s.now.Add(d)) }
 
 // Drain returns what has come out since the last Drain.
 func (s *Sim) Drain() Output {

@@ -88,8 +88,11 @@ func (m *Model) setTimer(kind TimerKind, slot int8, d Duration) {
 
 // also is the set of members, where entries of a LeaveGroup that are still to come may take some of them away.
 func (m *Model) also(d Duration) (set uint16) {
-	for i := range m.t.Next.Slots {
-		if m.entry && d == MaxRebalance && m.t.Next.Slots[i].Kind == Member {
+	if !m.entry || d != MaxRebalance {
+		return 0
+	}
+	for i := range m.slots() {
+		if m.t.Next.Slots[i].Kind == Member {
 			set |= 1 << i
 		}
 	}
@@ -99,11 +102,11 @@ func (m *Model) also(d Duration) (set uint16) {
 func (m *Model) wasRunning(kind TimerKind, slot int8) bool {
 	switch kind {
 	case GroupJoinTimer:
-		return m.wasOn.join
+		return m.was.JoinTimer
 	case GroupSyncTimer:
-		return m.wasOn.sync
+		return m.was.SyncTimer
 	default:
-		return m.wasOn.sessions&(1<<slot) != 0
+		return m.was.Slots[slot].Timed
 	}
 }
 

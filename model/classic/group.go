@@ -2,8 +2,11 @@ package classic
 
 // What can be read off the state under construction, and how members come and go.
 
+// slots are those up to the last one that has been in use since before the event: few, where there is room for many.
+func (m *Model) slots() []Slot { return m.t.Next.Slots[:m.top] }
+
 func (m *Model) members() (n int) {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		if m.t.Next.Slots[i].Kind == Member {
 			n++
 		}
@@ -13,7 +16,7 @@ func (m *Model) members() (n int) {
 
 // pending says whether an id handed out with MEMBER_ID_REQUIRED is outstanding.
 func (m *Model) pending() bool {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		if m.t.Next.Slots[i].Kind == Pending {
 			return true
 		}
@@ -23,7 +26,7 @@ func (m *Model) pending() bool {
 
 // leader returns the slot that leads, or -1.
 func (m *Model) leader() int8 {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		if m.t.Next.Slots[i].Leader {
 			return int8(i)
 		}
@@ -34,7 +37,7 @@ func (m *Model) leader() int8 {
 // allJoined says whether the join may complete before its timer.
 func (m *Model) allJoined() bool {
 	pending := false
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		slot := &m.t.Next.Slots[i]
 		if slot.Kind == Member && !slot.Joining {
 			return false
@@ -82,7 +85,7 @@ func (m *Model) mapped(instance Instance) InstanceKind {
 
 // joining counts the members whose JoinGroup is parked.
 func (m *Model) joining() (n int) {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		n += int(bit(m.t.Next.Slots[i].Joining, 0))
 	}
 	return n
@@ -92,7 +95,7 @@ func (m *Model) joining() (n int) {
 func (m *Model) mint() (int8, bool) {
 	for i := range m.t.Next.Slots {
 		if m.t.Next.Slots[i].Kind == Free {
-			m.t.Minted = int8(i)
+			m.t.Minted, m.top = int8(i), max(m.top, i+1)
 			return int8(i), true
 		}
 	}
@@ -108,7 +111,7 @@ func (m *Model) create() {
 
 // destroy makes the group absent. An Empty group has no parked requests that could be lost with it.
 func (m *Model) destroy() {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		m.disarm(int8(i))
 	}
 	m.setJoinTimer(Cancel)
@@ -226,7 +229,7 @@ func (m *Model) appoint(n int, joined bool) {
 		return
 	}
 	pick := m.choices.choose(n)
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		slot := &m.t.Next.Slots[i]
 		slot.Leader = false
 		if slot.Kind == Member && (slot.Joining || !joined) {
@@ -241,7 +244,7 @@ func (m *Model) settleSync() {
 	if !m.t.Next.SyncTimer || m.t.Next.StaleSync {
 		return
 	}
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		if m.t.Next.Slots[i].OwesSync {
 			return
 		}

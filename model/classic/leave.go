@@ -70,7 +70,7 @@ func (m *Model) left(members, pending bool) {
 func (m *Model) settleAlso() {
 	for i := range m.t.Timers {
 		also := &m.t.Timers[i].Also
-		for s := range m.t.Next.Slots {
+		for s := 0; *also != 0 && s < m.top; s++ {
 			if m.t.Next.Slots[s].Kind == Member {
 				*also &^= 1 << s
 			}

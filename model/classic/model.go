@@ -41,7 +41,8 @@ type Model struct {
 	broken   [ruleCount]bool
 
 	t       Transition // under construction; its Next is the state that the branches work on
-	wasOn   timers     // timers that were running before the event
+	was     *State     // before the event
+	top     int        // the slots from here on are free, before and since
 	caller  Address    // where the request that the event is has been parked; Caller if nowhere
 	choices choices
 	midway  State   // what Transition.Midway points at
@@ -49,12 +50,6 @@ type Model struct {
 	entry   bool    // a LeaveGroup of several entries is under way, and the group reacts to each (leave.one-by-one)
 	names   []uint8 // protocols that all members support
 	votes   []uint8 // for each of names
-}
-
-// timers is the set of running timers.
-type timers struct {
-	sessions   uint16 // by slot
-	join, sync bool
 }
 
 // New returns a model. A nil Lexicon means that there are no protocol lists, so that nobody can join.
@@ -95,12 +90,11 @@ func (m *Model) begin(s *State) {
 	t.Minted, t.Rekeyed, t.Updated, t.Midway, t.Overflow = -1, -1, -1, nil, false
 
 	m.caller, m.entry = Address{}, false
-	m.wasOn = timers{join: s.JoinTimer, sync: s.SyncTimer}
-	for i := range s.Slots {
-		if s.Slots[i].Timed {
-			m.wasOn.sessions |= 1 << i
-		}
+	top := MaxSlots
+	for top > 0 && s.Slots[top-1].Kind == Free {
+		top--
 	}
+	m.was, m.top = s, top
 }
 
 func (m *Model) dispatch(e *Event) {

@@ -62,8 +62,11 @@ func bit(b bool, at int) uint64 {
 	return 0
 }
 
+// Pack packs a state as its own Pack does.
+func Pack(s State) (Packed, bool) { return s.Pack() }
+
 // Pack packs the canonical form of a state. It fails where the state has more slots in use than fit, or a symbol is too large.
-func Pack(s State) (Packed, bool) {
+func (s *State) Pack() (Packed, bool) {
 	if s.Type >= 1<<typeBits || s.Protocol >= 1<<protocolBit || s.Subscribed&^KnownTopics >= 1<<topicBits {
 		return Packed{}, false
 	}
@@ -76,7 +79,7 @@ func Pack(s State) (Packed, bool) {
 			continue
 		}
 		if used == MaxPacked {
-			return packNarrow(&s)
+			return packNarrow(s)
 		}
 		if slot.List >= 1<<listBits || slot.Given >= 1<<givenBits || slot.Proposed >= 1<<givenBits {
 			return Packed{}, false
@@ -89,7 +92,7 @@ func Pack(s State) (Packed, bool) {
 		slots[at] = v
 		used++
 	}
-	group := uint64(s.Phase) | groupFlags(&s)<<3 | uint64(s.Serving)<<12 | uint64(s.Type)<<14
+	group := uint64(s.Phase) | groupFlags(s)<<3 | uint64(s.Serving)<<12 | uint64(s.Type)<<14
 	symbols := uint64(s.Protocol) | bit(s.Subscribed.Known(), protocolBit) | uint64(s.Subscribed&^KnownTopics)<<(protocolBit+1)
 	return Packed{
 		slots[0] | slots[1]<<slotBits | group<<(2*slotBits),

@@ -19,7 +19,7 @@ func contains(names []uint8, name uint8) bool {
 
 // common says whether all members support the protocol. A member that sends a new list still counts with its old one.
 func (m *Model) common(name uint8) bool {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		if slot := &m.t.Next.Slots[i]; slot.Kind == Member && !contains(m.list(slot.List), name) {
 			return false
 		}
@@ -84,7 +84,7 @@ func (m *Model) vote() uint8 {
 
 // countVotes gives each member's vote to the first protocol of its list that all support, and returns the most that one got.
 func (m *Model) countVotes() (most uint8) {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		slot := &m.t.Next.Slots[i]
 		if slot.Kind != Member {
 			continue
@@ -117,7 +117,7 @@ func favourite(names []uint8) uint8 {
 }
 
 func (m *Model) firstMember() int8 {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		if m.t.Next.Slots[i].Kind == Member {
 			return int8(i)
 		}

@@ -7,7 +7,7 @@ func (m *Model) prepareRebalance() {
 		m.abortSyncs(CodeRebalanceInProgress, SyncAborted) // sync.parked.aborted
 	}
 	g.Writing, g.StaleSync = false, false
-	for i := range g.Slots {
+	for i := range m.slots() {
 		g.Slots[i].OwesSync = false
 	}
 	m.setSyncTimer(Cancel)
@@ -30,7 +30,7 @@ func (m *Model) prepareRebalance() {
 // abortSyncs takes every assignment back and answers the waiting SyncGroups with the error.
 func (m *Model) abortSyncs(code int16, rule RuleID) {
 	g := &m.t.Next
-	for i := range g.Slots {
+	for i := range m.slots() {
 		slot := &g.Slots[i]
 		slot.Given, slot.Proposed = 0, 0
 		if slot.Syncing && m.holds(rule) {
@@ -83,7 +83,7 @@ func (m *Model) completeJoin() {
 	g.Phase = CompletingRebalance
 	// Before there was a sync timer, nobody owed a SyncGroup.
 	owes := !m.profile.Defects.Has(DefectNoSyncTimer)
-	for i := range g.Slots {
+	for i := range m.slots() {
 		slot := &g.Slots[i]
 		if slot.Kind != Member {
 			continue
@@ -123,7 +123,7 @@ func (m *Model) nextGeneration(rule RuleID) {
 
 // expelAbsentees removes the members that have not joined, but for static ones.
 func (m *Model) expelAbsentees() {
-	for i := range m.t.Next.Slots {
+	for i := range m.slots() {
 		slot := &m.t.Next.Slots[i]
 		if slot.Kind != Member || slot.Joining {
 			continue

@@ -27,7 +27,7 @@ func (m *Model) subscribed() Topics {
 		return 0
 	}
 	all := KnownTopics
-	for i := range g.Slots {
+	for i := range m.slots() {
 		if g.Slots[i].Kind != Member {
 			continue
 		}

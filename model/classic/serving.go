@@ -97,7 +97,7 @@ var groupIDRules = map[EventKind]RuleID{
 // unload gives the group up. What its log says stays.
 func (m *Model) unload() {
 	g := &m.t.Next
-	for i := range g.Slots {
+	for i := range m.slots() {
 		slot := &g.Slots[i]
 		if slot.Joining && m.holds(UnloadJoin) { // unload.join
 			m.t.Replies = append(m.t.Replies, Reply{
@@ -132,6 +132,7 @@ func (m *Model) load(e *Event) {
 		return
 	}
 	r := e.Record
+	m.top = MaxSlots
 	*g = State{Phase: Empty, Type: r.Type, FirstGen: r.FirstGen, Offsets: r.Offsets, Open: r.Open}
 	for i := range r.Slots {
 		from := &r.Slots[i]

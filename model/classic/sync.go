@@ -116,7 +116,7 @@ func (m *Model) propose(e *Event) {
 	if g.Writing {
 		return
 	}
-	for i := range g.Slots {
+	for i := range m.slots() {
 		if slot := &g.Slots[i]; slot.Kind == Member {
 			slot.Proposed = e.Assign[i]
 		} else if e.Assign[i] != 0 {
@@ -149,7 +149,7 @@ func (m *Model) finishWrite(result Write) {
 		}
 	}
 	g.Phase = Stable
-	for i := range g.Slots {
+	for i := range m.slots() {
 		slot := &g.Slots[i]
 		if slot.Kind != Member {
 			continue
@@ -170,7 +170,7 @@ func (m *Model) syncStable(slot int8, e *Event) {
 	m.settleSync()
 	// sync.stable.repeats
 	if !m.holds(SyncStableRepeats) && g.Slots[slot].Leader {
-		for i := range g.Slots {
+		for i := range m.slots() {
 			if g.Slots[i].Kind == Member {
 				g.Slots[i].Given = e.Assign[i]
 			}
@@ -193,7 +193,7 @@ func (m *Model) syncTimer() {
 	if !m.holds(SyncTimerExpels) {
 		return
 	}
-	for i := range g.Slots {
+	for i := range m.slots() {
 		if g.Slots[i].OwesSync {
 			m.remove(int8(i))
 		}

@@ -19,7 +19,7 @@ var checks = flag.Int("lockstep-checks", 40, "sequences of each lock-step run")
 // rules of everything that the kinds are about.
 func TestLockstep(t *testing.T) {
 	seen := map[classic.RuleID]int64{}
-	for seed := range uint64(4 * len(embedded.WalkKinds)) {
+	for seed := range uint64(6 * len(embedded.WalkKinds)) {
 		t.Run(fmt.Sprintf("%s/%d", embedded.WalkKinds[seed%uint64(len(embedded.WalkKinds))], seed), func(t *testing.T) {
 			for id, n := range walk(t, seed, lockstep.Options{Checks: *checks, Steps: 100}) {
 				seen[id] += n

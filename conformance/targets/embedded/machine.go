@@ -11,19 +11,28 @@ import (
 
 // Machine is the reference coordinator driven step by step. It implements checker.Broker.
 type Machine struct {
+	options  Options
 	sim      *sim.Sim
 	fail     bool
+	tear     tear
+	torn     bool
+	dropping bool // nothing of what comes out of a crash has reached anybody
 	reported []error
 }
 
-var _ checker.Broker = (*Machine)(nil)
+var (
+	_ checker.Broker   = (*Machine)(nil)
+	_ checker.Replayer = (*Machine)(nil)
+	_ checker.Jumper   = (*Machine)(nil)
+	_ checker.Tearer   = (*Machine)(nil)
+)
 
 // NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topics "t" and "u" exist.
 func NewMachine(seed uint64) *Machine { return NewMachineWith(Options{Seed: seed}) }
 
 // NewMachineWith returns one with settings of its own. It cleans up when it is told to; errors go to Reported too.
 func NewMachineWith(o Options) *Machine {
-	m := &Machine{}
+	m := &Machine{options: o}
 	tell := o.Report
 	o.CleanupInterval = 0
 	o.Report = func(err error) {
@@ -52,13 +61,40 @@ func (m *Machine) Reported() []error { return m.reported }
 
 func (m *Machine) Now() time.Time { return m.sim.Now() }
 
+// tear is what becomes of the writes of the next request.
+type tear uint8
+
+const (
+	whole tear = iota
+	lost
+	kept
+)
+
+// Tear makes the coordinator crash while the next request's writes are on their way.
+func (m *Machine) Tear(keep bool) {
+	if m.tear = lost; keep {
+		m.tear = kept
+	}
+}
+
+// Torn says whether it has.
+func (m *Machine) Torn() bool { return m.torn }
+
 func (m *Machine) Request(r checker.Request) {
-	m.step(func() {
-		m.sim.Step(core.Request{
-			Ticket: core.Ticket(r.Ticket), Message: r.Message, Version: r.Version, ClientID: r.ClientID, ClientHost: "/127.0.0.1",
-			Verified: r.Verified,
-		})
-	})
+	ev := core.Request{
+		Ticket: core.Ticket(r.Ticket), Message: r.Message, Version: r.Version, ClientID: r.ClientID, ClientHost: "/127.0.0.1",
+		Verified: r.Verified,
+	}
+	m.torn = false
+	if m.tear == whole {
+		m.step(func() { m.sim.Step(ev) })
+		return
+	}
+	torn, err := m.sim.Tear(ev, m.tear == kept)
+	if err != nil {
+		m.reported = append(m.reported, err)
+	}
+	m.tear, m.torn, m.dropping = whole, torn, torn
 }
 
 func (m *Machine) Timers() []checker.Timer {
@@ -85,6 +121,9 @@ func (m *Machine) Fire(t checker.Timer) {
 }
 
 func (m *Machine) Advance(d time.Duration) { m.sim.Advance(d) }
+
+// Jump moves the clock, also past deadlines.
+func (m *Machine) Jump(d time.Duration) { m.sim.Jump(d) }
 
 func (m *Machine) FailWrites(fail bool) { m.fail = fail }
 
@@ -126,9 +165,24 @@ func (m *Machine) Loaded() {
 	})
 }
 
+// Replay is a coordinator that has read what this one has written. It has no limit, which a group may have outgrown (max-size.load).
+func (m *Machine) Replay() (checker.Machine, error) {
+	o := m.options
+	o.MaxSize = 0
+	again := NewMachineWith(o)
+	return again, again.sim.Take(m.sim.Log())
+}
+
 func (m *Machine) Drain() checker.Effects {
 	out := m.sim.Drain()
 	var e checker.Effects
+	if m.dropping {
+		m.dropping = false
+		for _, a := range out.Answers {
+			e.Dropped = append(e.Dropped, checker.Ticket(a.Ticket))
+		}
+		return e
+	}
 	for _, a := range out.Answers {
 		e.Answers = append(e.Answers, checker.Answer{Ticket: checker.Ticket(a.Ticket), Message: a.Message})
 	}

@@ -16,7 +16,9 @@ var WalkKinds = [...]string{"dynamic", "everything", "delay", "size"}
 // world that has them too. How long is the caller's affair. All that judge the reference by random walks walk it so.
 //
 // With dynamic members alone a walk goes deepest into the protocol itself; the others have static members, transactions and everything
-// that can be done to a broker, one kind with an initial delay, one with a bound on groups. Writes fail in every other round of kinds.
+// that can be done to a broker, one kind with an initial delay, one with a bound on groups. Writes fail in every other round of kinds. Of six
+// rounds the third and fourth lose answers, or have them come late and in another order, and in the last two the clock jumps; in every third the
+// coordinator crashes now and then while it writes, where it may crash at all.
 func Walk(seed uint64) (Options, lockstep.Options) {
 	machine := Options{Seed: seed, OffsetsRetention: 10 * time.Second} // short, so that offsets expire within a walk
 	setup := gen.Setup{Static: true, OffsetDelete: true, Transactions: true, Other: otherTopic, Retention: true, TopicsDelete: true, Restarts: true}
@@ -30,6 +32,8 @@ func Walk(seed uint64) (Options, lockstep.Options) {
 	}
 	round := int(seed / uint64(len(WalkKinds)) % 6)
 	setup.Groups, setup.Clients, setup.FailWrites = 1+round%2, 3+round%3, round%2 == 1
+	setup.Network, setup.Jumps = round/2 == 1, round/2 == 2
+	setup.Torn = setup.Restarts && round%3 == 0
 	setup.MinSession, setup.MaxSession, setup.Topic = minSession, maxSession, topicName
 	return machine, lockstep.Options{
 		Seed: seed, Setup: setup,
