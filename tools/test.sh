@@ -3,8 +3,9 @@
 #   build        everything compiles, tests with the race detector included
 #   unit         all tests that are not apart, with the race detector
 #   exploration  every state of small groups, with and without their clients (checker/runs)
-#   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, internal/coverage,
-#                internal/differ, internal/retell): the race detector would only slow it down
+#   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, the reference beside
+#                the specification in conformance/targets/embedded, internal/coverage, internal/differ, internal/retell): the race detector
+#                would only slow it down
 #   scenarios    every scenario on what runs in this process
 #   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka...
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/.."
 . tools/parts.sh
 
 module=$($GO list -m)
-apart=("$module/cmd/muster" "$module/checker/runs" "$module/checker/explore" "$module/checker/variant" "$module/checker/clients" "$module/checker/lockstep" "$module/internal/coverage" "$module/internal/differ" "$module/internal/retell" "$module/checker/linearize" "$module/fuzz/bugs")
+apart=("$module/cmd/muster" "$module/checker/runs" "$module/checker/explore" "$module/checker/variant" "$module/checker/clients" "$module/checker/lockstep" "$module/internal/coverage" "$module/internal/differ" "$module/internal/retell" "$module/conformance/targets/embedded" "$module/checker/linearize" "$module/fuzz/bugs")
 kafka=true
 if [ -z "${MUSTER_REQUIRE_KAFKA:-}" ] && ! have_kafka; then
 	kafka=false # then tests that need it skip themselves
@@ -37,7 +38,7 @@ unit() {
 	return "$status"
 }
 explore() { $GO test -count=1 -timeout 5m ./checker/runs; }
-judges() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./internal/differ ./internal/retell; }
+judges() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./internal/differ ./internal/retell ./conformance/targets/embedded; }
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
