@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka explore atlas lint fmt bench nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: ## The test suite in parts, real Kafka included where Java and Maven are t
 test-kafka: ## Every scenario on real Kafka: $(KAFKA)
 	@GO="$(GO)" tools/test-kafka.sh $(KAFKA)
 	MUSTER_REQUIRE_KAFKA=1 $(GO) test -count=1 -timeout 10m -v -run '^TestKafka' ./internal/doctor
+
+explore: build ## Every state of larger groups: what takes too long for make test (< 20 min; bin/muster explore --list shows the runs)
+	$(BINARY) explore --night --until 20m
 
 atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at a time, and docs/atlas.md from it (about 25 min)
 	$(GO) run ./cmd/muster atlas --out docs/atlas.md

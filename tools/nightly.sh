@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes too long for every change: more random walks, longer histories, every judge on every planted bug, a foreign broker with
+# What takes too long for every change: larger explorations, more random walks, longer histories, every judge on every planted bug, a foreign broker with
 # Kafka's own defaults, and every scenario on each release that is given. About an hour.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -8,6 +8,14 @@ export MUSTER_NIGHTLY=1
 part 'unit, with the race detector, ten times' 1200 env MUSTER_LINEARIZE_RUNS=250 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize ./checker/history ./checker/traffic ./checker/campaign/... ./checker/lockstep ./checker/observe ./internal/differ
 part 'legal histories, ten thousand' 300 env MUSTER_LINEARIZE_RUNS=5100 $GO test -count=1 -timeout 30m -v -run '^TestSpecificationIsLegal$' ./checker/linearize
 part 'coverage' 120 $GO test -count=1 -timeout 5m ./internal/coverage
+# A run that does not end in time says so and where it can go on: that is no failure, nor is it a pass.
+explore() {
+	local code=0
+	$GO build -o bin/muster ./cmd/muster || return
+	bin/muster explore --night --until 20m || code=$?
+	[ "$code" -eq 0 ] || [ "$code" -eq 2 ]
+}
+part 'exploration of larger groups' 1260 explore
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
 part 'librdkafka mock' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock)$' ./conformance ./conformance/targets/rdkafka
 part 'planted bugs' 600 $GO test -count=1 -timeout 15m -v -run '^TestCampaign' ./fuzz/bugs

@@ -2,8 +2,10 @@
 # The test suite in parts, each with the seconds it takes:
 #   build        everything compiles, tests with the race detector included
 #   unit         all tests that are not apart, with the race detector
-#   exploration  what runs on one goroutine and much of the processor (checker/explore and its specimen, checker/clients,
-#                checker/lockstep, internal/coverage, internal/differ): the race detector would only slow it down
+#   exploration  every state of small groups, with and without their clients (checker/runs)
+#   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, the reference beside
+#                the specification in conformance/targets/embedded, internal/coverage, internal/differ, internal/retell): the race detector
+#                would only slow it down
 #   scenarios    every scenario on what runs in this process
 #   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka...
@@ -13,7 +15,7 @@ cd "$(dirname "$0")/.."
 . tools/parts.sh
 
 module=$($GO list -m)
-apart=("$module/cmd/muster" "$module/checker/explore" "$module/checker/variant" "$module/checker/clients" "$module/checker/lockstep" "$module/internal/coverage" "$module/internal/differ" "$module/checker/linearize" "$module/fuzz/bugs")
+apart=("$module/cmd/muster" "$module/checker/runs" "$module/checker/explore" "$module/checker/variant" "$module/checker/clients" "$module/checker/lockstep" "$module/internal/coverage" "$module/internal/differ" "$module/internal/retell" "$module/conformance/targets/embedded" "$module/checker/linearize" "$module/fuzz/bugs")
 kafka=true
 if [ -z "${MUSTER_REQUIRE_KAFKA:-}" ] && ! have_kafka; then
 	kafka=false # then tests that need it skip themselves
@@ -35,7 +37,8 @@ unit() {
 	rm -f "$log"
 	return "$status"
 }
-explore() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./internal/differ; }
+explore() { $GO test -count=1 -timeout 5m ./checker/runs; }
+judges() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./internal/differ ./internal/retell ./conformance/targets/embedded; }
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
@@ -46,7 +49,8 @@ real() { tools/test-kafka.sh 4.3.1 3.9.2; }
 
 part 'build' 60 build
 part 'unit, with the race detector' 80 unit
-part 'exploration' 45 explore
+part 'exploration' 40 explore
+part 'judges' 40 judges
 part 'scenarios in process' 15 scenarios
 part 'campaign' 75 campaign
 if $kafka; then

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
+
+var deep = flag.Bool("deep", false, "break every rule (ten seconds)")
 
 type needed struct {
 	rule   classic.RuleID

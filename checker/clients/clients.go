@@ -48,6 +48,19 @@ type Run struct {
 
 	// Broken are rules that the model violates.
 	Broken []classic.RuleID
+
+	// Watch is asked once for each worker of a search, for what is to be told of everything that happens. What is told belongs to the search.
+	Watch func() func(Happening)
+
+	// Judging wraps what makes the machines of a search, where not all that they find is asked for.
+	Judging func(func() explore.Machine) func() explore.Machine
+}
+
+// Happening is something that happens in a run.
+type Happening struct {
+	What       string              // beside the event, if it is out of the ordinary
+	Event      *classic.Event      // nil where nothing is but what What says
+	Transition *classic.Transition // nil where the coordinator has no part in it
 }
 
 // Crash says what a crash of the coordinator, after which another one reads the log, does.
@@ -87,16 +100,38 @@ var (
 
 // Explore searches the run, and says how clients heal in it if they are to.
 func (r Run) Explore(ctx context.Context, o explore.Options) (explore.Report, Healing) {
+	report, total, _ := r.Continue(ctx, o, Healing{})
+	return report, total
+}
+
+// Continue is Explore for a search that goes on (Options.From) and has found out before about healing. What it returns last is what has been
+// found out where it is left, for whoever goes on again.
+func (r Run) Continue(ctx context.Context, o explore.Options, before Healing) (report explore.Report, total, left Healing) {
 	var all []*machine
-	report := explore.Run(ctx, r.Name, func() explore.Machine {
+	sum := func() Healing {
+		h := Healing{Exempt: map[classic.RuleID]int64{}}
+		h.add(&before)
+		for _, m := range all {
+			h.add(&m.found)
+		}
+		return h
+	}
+	level := o.Level
+	o.Level = func() {
+		left = sum()
+		if level != nil {
+			level()
+		}
+	}
+	machines := func() explore.Machine {
 		all = append(all, r.machine())
 		return all[len(all)-1]
-	}, o)
-	total := Healing{Exempt: map[classic.RuleID]int64{}}
-	for _, m := range all {
-		total.add(&m.found)
 	}
-	return report, total
+	if r.Judging != nil {
+		machines = r.Judging(machines)
+	}
+	report = explore.Run(ctx, r.Name, machines, o)
+	return report, sum(), left
 }
 
 // Check says what is wrong with a run's settings.
@@ -142,6 +177,9 @@ func (r Run) machine() *machine {
 		Profile: r.Profile, Lexicon: m.lexicon, SyncInFlight: r.WriteInFlight || r.Crash == Log, Broken: r.Broken,
 	})
 	m.onTransition = m.stepping.transition
+	if r.Watch != nil {
+		m.watch = r.Watch()
+	}
 	m.healer, m.future, m.found = m.layout.healing(), map[wide]fate{}, Healing{Exempt: map[classic.RuleID]int64{}}
 	return m
 }
@@ -191,6 +229,8 @@ type machine struct {
 	sent    int // the lists that clients send are those before
 	model   *classic.Model
 
+	watch func(Happening)
+
 	// of healing
 	healer   layout
 	future   map[wide]fate
@@ -222,7 +262,7 @@ func (m *machine) initial() world {
 func (m *machine) Expand(k explore.Key, x *explore.Expansion) {
 	w := m.layout.unpack(wide{k[0], k[1]})
 	for _, broken := range classic.Check(&w.group, m.lexicon) {
-		x.Findings = append(x.Findings, explore.Finding{Edge: explore.OfState, Property: "invariant " + broken.Invariant + ": " + broken.Sentence})
+		x.Findings = append(x.Findings, explore.Finding{Edge: explore.OfState, Property: explore.Invariant(broken)})
 	}
 	m.judgeState(&w, x)
 	if m.run.Converge {
@@ -236,6 +276,9 @@ func (m *machine) Expand(k explore.Key, x *explore.Expansion) {
 			return true
 		}
 		m.judgeStep(&w, a, len(x.Next), x)
+		if m.watch != nil {
+			m.watch(a.happening())
+		}
 		x.Next = append(x.Next, packed.key())
 		return true
 	})

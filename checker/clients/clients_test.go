@@ -3,82 +3,14 @@ package clients
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/muster-kafka/muster/checker/explore"
-	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
-
-var deep = flag.Bool("deep", false, "explore the deep runs too (half a minute)")
-
-// explored explores a run, which has to be complete, and returns the line of it in the goldens and what it has refuted.
-func explored(t *testing.T, r Run) (string, []explore.Violation) {
-	t.Helper()
-	r.Refuted = r.Crash == Log
-	report, healing := r.Explore(context.Background(), explore.Options{Workers: 2})
-	t.Log(report.String())
-	if !report.Complete {
-		t.Error(report.String())
-	}
-	var refutations []explore.Violation
-	for _, v := range report.Violations {
-		if slices.ContainsFunc(refuted, func(p property) bool { return p.name == v.Property }) {
-			refutations = append(refutations, v)
-		} else {
-			t.Errorf("%s: %s", r.Name, v)
-		}
-	}
-	line := fmt.Sprintf("%s: %d states, %d transitions, depth %d", r.Name, report.States, report.Transitions, report.Depth)
-	if r.Converge {
-		line += fmt.Sprintf("; together in %d steps, Empty in %d", healing.Steps, healing.EmptySteps)
-		for rule, n := range healing.Exempt {
-			line += fmt.Sprintf("; from %d states somebody may be kept out by %s", n, rule)
-		}
-	}
-	return line + "\n", refutations
-}
-
-// In every run, from every state, clients that heal get together, and a group that all have left becomes Empty; what a crash leaves true is
-// true; and what one might believe of it is refuted by a shortest trace. Numbers are exact: a change of them is one of the specification
-// or of what clients do.
-func TestRunsToClosure(t *testing.T) {
-	var sizes, traces strings.Builder
-	shown := map[string]bool{}
-	for _, r := range Runs() {
-		line, refutations := explored(t, r)
-		sizes.WriteString(line)
-		for _, v := range refutations {
-			if !shown[v.Property] {
-				shown[v.Property] = true
-				fmt.Fprintf(&traces, "%s\n%s\n", r.Name, v)
-			}
-		}
-	}
-	golden.Testdata(t, "sizes.txt", sizes.String())
-	golden.Testdata(t, "refuted.txt", traces.String())
-	for _, p := range refuted {
-		if !shown[p.name] {
-			t.Errorf("no run refutes %q: is it true after all?", p.name)
-		}
-	}
-}
-
-func TestDeepRuns(t *testing.T) {
-	if !*deep {
-		t.Skip("twenty seconds; go test -deep runs it")
-	}
-	var sizes strings.Builder
-	for _, r := range Deep() {
-		line, _ := explored(t, r)
-		sizes.WriteString(line)
-	}
-	golden.Testdata(t, "sizes-deep.txt", sizes.String())
-}
 
 // Answers that come late make no difference to dynamic members: whoever is not in the next generation is no member any more.
 func TestLateAnswersOfDynamicMembers(t *testing.T) {

@@ -17,7 +17,7 @@ func Runs() []Run {
 		{Name: "2 static clients", Profile: java, Clients: 2, Static: 2, Lists: one, WriteInFlight: true, WriteFailures: true, Late: true, Crash: Forget, Converge: true},
 		{Name: "2 static clients, Scala", Profile: scala, Clients: 2, Static: 2, Lists: one, WriteInFlight: true, WriteFailures: true, Late: true, Crash: Forget, Converge: true},
 		{Name: "3 clients", Profile: java, Clients: 3, Lists: one, WriteFailures: true, Converge: true},
-		{Name: "failover", Profile: java, Clients: 2, Lists: one, Crash: Log, Converge: true},
+		{Name: "failover, 2 clients", Profile: java, Clients: 2, Lists: one, Crash: Log, Converge: true},
 		{Name: "failover, one static client", Profile: java, Clients: 1, Static: 1, Lists: two, WriteFailures: true, Crash: Log, Converge: true},
 		{Name: "failover, one of 2 clients static", Profile: java, Clients: 2, Static: 1, Lists: one, Crash: Log},
 		{Name: "crash pairs, 2 ids", Profile: java, Room: 2, Static: 1, Lists: one, Old: true, WriteFailures: true, Crash: Log},

@@ -1,6 +1,10 @@
 package explore
 
-import "github.com/muster-kafka/muster/model/classic"
+import (
+	"slices"
+
+	"github.com/muster-kafka/muster/model/classic"
+)
 
 // enumerate fills in every event that can happen in s, as its group's alphabets say. Nothing of what clients know or how they behave
 // restricts it. The order is part of the traces: changing it changes which of equally short ones is shown.
@@ -60,6 +64,9 @@ func (m *machine) make(s *classic.State) {
 	}
 	if m.group.Static {
 		m.statics(s)
+	}
+	if len(m.group.Without) > 0 {
+		m.events = slices.DeleteFunc(m.events, func(e classic.Event) bool { return slices.Contains(m.group.Without, e.Kind) })
 	}
 }
 

@@ -1,10 +1,6 @@
 package explore
 
-import (
-	"context"
-
-	"github.com/muster-kafka/muster/model/classic"
-)
+import "github.com/muster-kafka/muster/model/classic"
 
 // Groups are the explorations that every verdict includes. Each has one expensive dimension on: together they cover more than one
 // big run would. docs/exploration.md says what they are for.
@@ -48,18 +44,4 @@ func Deep() []Group {
 		{Name: "4 members", Profile: classic.Java, Members: 4, Lists: all, AnySubset: true, WriteFailures: true},
 		{Name: "4 members, write in flight", Profile: classic.Java, Members: 4, Lists: two, WriteFailures: true, WriteInFlight: true},
 	}
-}
-
-// Default explores the Groups one after the other, on two workers. It stops early only where the context ends.
-func Default(ctx context.Context, progress func(Progress)) []Report {
-	return All(ctx, Groups(), progress)
-}
-
-// All explores the given groups one after the other, on two workers.
-func All(ctx context.Context, groups []Group, progress func(Progress)) []Report {
-	var reports []Report
-	for _, g := range groups {
-		reports = append(reports, Run(ctx, g.Name, g.Machine, Options{Workers: 2, Progress: progress}))
-	}
-	return reports
 }

@@ -3,45 +3,11 @@ package explore
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"testing"
 
-	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
-
-var deep = flag.Bool("deep", false, "explore the deep groups too (minutes)")
-
-// sizes are the exact numbers of the reports.
-func sizes(t *testing.T, reports []Report) string {
-	var b bytes.Buffer
-	for _, r := range reports {
-		t.Log(r.String())
-		if !r.Ok() {
-			var why bytes.Buffer
-			if err := r.Print(&why); err != nil {
-				t.Fatal(err)
-			}
-			t.Error(why.String())
-		}
-		fmt.Fprintf(&b, "%s: %d states, %d transitions, depth %d\n", r.Name, r.States, r.Transitions, r.Depth)
-	}
-	return b.String()
-}
-
-// The specification holds all properties in every state that it can reach, and the numbers of states and transitions are exact: a
-// change of either is a change of the specification or of the alphabet.
-func TestGroupsToClosure(t *testing.T) {
-	golden.Testdata(t, "sizes.txt", sizes(t, Default(context.Background(), nil)))
-}
-
-func TestDeepGroups(t *testing.T) {
-	if !*deep {
-		t.Skip("minutes; go test -deep runs it")
-	}
-	golden.Testdata(t, "sizes-deep.txt", sizes(t, All(context.Background(), Deep(), nil)))
-}
 
 // A packed prototype that was written independently, to size the state space, counted these states for one list, any assignment and
 // writes that never fail; with dynamic members alone, and with static ones.

@@ -12,7 +12,7 @@ type Group struct {
 	Name    string
 	Profile classic.Profile
 
-	// Members bounds members and pending ids together, 1 to classic.MaxPacked. A JoinGroup that would go beyond is not sent.
+	// Members bounds members and pending ids together, 1 to classic.MaxPacked, or to classic.MaxNarrow with small alphabets. A JoinGroup that would go beyond is not sent.
 	Members int
 
 	// Lists are the protocol lists that clients send: letters are protocols, in order of preference ("ab").
@@ -34,6 +34,8 @@ type Group struct {
 	// Subscriptions: the protocol type is "consumer". The first metadata subscribes to one topic, the second to another, and a third
 	// cannot be read.
 	Subscriptions bool
+
+	Without []classic.EventKind // what does not happen after all
 
 	Broken []classic.RuleID // rules that the model violates
 
@@ -126,7 +128,7 @@ func (m *machine) Expand(k Key, x *Expansion) {
 	m.x = x
 	if !m.group.Unjudged {
 		for _, broken := range classic.Check(s, m.lexicon) {
-			x.Findings = append(x.Findings, Finding{Edge: OfState, Property: "invariant " + broken.Invariant + ": " + broken.Sentence})
+			x.Findings = append(x.Findings, Finding{Edge: OfState, Property: Invariant(broken)})
 		}
 		m.judgeState(s)
 		m.silence.judge(classic.Packed(k), s, x)

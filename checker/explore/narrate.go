@@ -89,7 +89,7 @@ func (n *narrator) take(s step) {
 			at++
 			return true
 		}
-		told := Step{Event: n.event(&s.event)}
+		told := Step{Event: n.event(&s.event), Did: &Happening{Keep(&s.event), s.outcome}}
 		for _, fresh := range [...]int8{t.Minted, t.Rekeyed} {
 			if fresh >= 0 {
 				n.names[fresh] = string(rune('A' + n.minted%26))

@@ -1,11 +1,14 @@
 package explore
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 // Report is how a search ended.
@@ -19,6 +22,7 @@ type Report struct {
 	Reason      string // why it is not complete
 	Violations  []Violation
 	Elapsed     time.Duration
+	Rest        *Rest // from where it can be taken up again, if it is not complete
 }
 
 // Violation is a property that something reachable breaks, with a shortest way there.
@@ -33,6 +37,15 @@ type Step struct {
 	Event   string   // what happens
 	Answers []string // what is answered, to whom
 	State   string   // what the group is like then
+
+	// Did is the same for whoever wants to do it: for a Group what happened, and which of its outcomes came; nil for what only tells more.
+	Did *Happening
+}
+
+// Happening is an event of a trace, in the canonical state that the steps before lead to, and which of its outcomes came.
+type Happening struct {
+	Event   classic.Event
+	Outcome int
 }
 
 func (s *search) report() Report {
@@ -43,18 +56,15 @@ func (s *search) report() Report {
 	if !r.Complete {
 		r.Depth, r.Reason = int(s.level), s.reason()
 	}
-	worst := map[string]sighting{}
 	for _, w := range s.workers {
 		if w.err != nil {
 			r.Complete = false
 		}
-		for property, seen := range w.worst {
-			if old, ok := worst[property]; !ok || seen.prefer(old) {
-				worst[property] = seen
-			}
-		}
 	}
-	for property, seen := range worst {
+	if s.frontier > 0 {
+		r.Rest = &Rest{s.mark, s.table}
+	}
+	for property, seen := range s.worst() {
 		edges := s.table.path(seen.at)
 		if seen.finding.Edge != OfState {
 			edges = append(edges, seen.finding.Edge)
@@ -82,7 +92,9 @@ func (s *search) reason() string {
 	}
 	switch {
 	case s.ctx.Err() != nil:
-		return s.ctx.Err().Error()
+		return context.Cause(s.ctx).Error()
+	case s.full.Load():
+		return fmt.Sprintf("more than %d MiB of memory; raise the limit or choose a smaller run", s.opts.MaxMemory>>20)
 	case s.states.Load() > int64(s.opts.MaxStates):
 		return fmt.Sprintf("more than %d states; raise the limit or choose a smaller alphabet", s.opts.MaxStates)
 	}

@@ -20,6 +20,15 @@ type Options struct {
 	// reports the shortest trace for each property.
 	StopAtViolation bool
 
+	// MaxMemory is how many bytes the whole process may take, about; the search gives up before it takes more. 0 is no limit.
+	MaxMemory uint64
+
+	// From is a search that was left, to be taken up where it was: the report is as if it had never stopped.
+	From *Rest
+
+	// Level, if set, is called before each level, while no worker is at work: what the machines have collected belongs to the levels before.
+	Level func()
+
 	// Progress, if set, is called after each level and about every half second, from one goroutine at a time.
 	Progress func(Progress)
 }
@@ -30,11 +39,16 @@ type Progress struct {
 	States      int64
 	Transitions int64
 	Depth       int
-	Elapsed     time.Duration
+	Frontier    int           // states that are reached and not expanded
+	Memory      uint64        // bytes that the process takes
+	Elapsed     time.Duration // of the whole search, also where it was left for a while
 }
 
 // StatesPerSecond is the average speed so far.
 func (p Progress) StatesPerSecond() float64 { return rate(p.States, p.Elapsed) }
+
+// TransitionsPerSecond is the average speed so far.
+func (p Progress) TransitionsPerSecond() float64 { return rate(p.Transitions, p.Elapsed) }
 
 func rate(n int64, d time.Duration) float64 {
 	if d <= 0 {
@@ -53,10 +67,14 @@ type search struct {
 
 	states, transitions atomic.Int64
 	next                atomic.Int64 // the next state of the level that no worker has taken
+	base                atomic.Int64 // states when the level began
 	stop                atomic.Bool
 	level               int32
 	frontier            int // states that are reached and not expanded
 	workers             []*worker
+	mark                mark        // where the level under way began
+	midway              bool        // it was left in the middle of a level
+	full                atomic.Bool // there is no more memory for it
 }
 
 // worker is one goroutine's share of a search.
@@ -103,10 +121,17 @@ func Run(ctx context.Context, name string, newMachine func() Machine, opts Optio
 	for _, w := range s.workers {
 		w.recent.fill(initial)
 	}
-	s.table.reach(initial, noParent, 0)
-	s.table.advance()
-	s.states.Store(1)
-	for s.frontier = 1; s.frontier > 0 && !s.stop.Load(); {
+	if opts.From != nil {
+		s.takeUp(opts.From)
+	} else {
+		s.table.reach(initial, noParent, 0)
+		s.table.advance()
+		s.states.Store(1)
+		s.base.Store(1)
+	}
+	defer s.guard()()
+	s.frontier = len(s.table.frontier)
+	for s.begin(); s.frontier > 0 && !s.stop.Load(); s.begin() {
 		s.expandLevel()
 	}
 	return s.report()
@@ -127,13 +152,16 @@ func (s *search) expandLevel() {
 	working.Wait()
 	close(done)
 	ticking.Wait()
-	if s.stop.Load() {
-		s.frontier += s.table.waiting() - min(int(s.next.Load()), s.frontier)
+	if taken := int(s.next.Load()); taken < s.frontier {
+		s.frontier += s.table.waiting() - taken
+		s.midway = true
 	} else {
 		s.table.advance()
 		s.frontier = len(s.table.frontier)
 		s.level++
 	}
+	s.base.Store(s.states.Load())
+	s.next.Store(0)
 	for _, w := range s.workers {
 		if s.opts.StopAtViolation && len(w.worst) > 0 {
 			s.stop.Store(true)
@@ -160,7 +188,7 @@ func (s *search) tick(done <-chan struct{}) {
 func (s *search) progress() Progress {
 	return Progress{
 		Name: s.name, States: s.states.Load(), Transitions: s.transitions.Load(), Depth: int(s.level),
-		Elapsed: time.Since(s.started),
+		Frontier: s.open(), Memory: memoryUsed(), Elapsed: time.Since(s.started),
 	}
 }
 

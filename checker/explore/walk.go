@@ -102,3 +102,6 @@ func (w *Walk) List(symbol uint8) (letters string, metadata int) {
 
 // Other says whether a symbol of a protocol type, or of a protocol, is the one that the group does not have.
 func Other(symbol uint8) bool { return symbol == otherType || symbol == otherProtocol }
+
+// Alphabet is a walk that has gone nowhere: for its Model and List.
+func (g Group) Alphabet() *Walk { return &Walk{machine: g.Machine().(*machine)} }

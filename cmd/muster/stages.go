@@ -63,7 +63,7 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 	judgeScenarios := judge{verdict.Scenarios, work.run}
 	stages := []stage{{judgeScenarios}}
 	if whole && spec.kind == implTarget {
-		v.Random, v.Exploration, v.Linearizability = &verdict.RandomCounts{}, &verdict.ExplorationCounts{}, &verdict.LinearizabilityCounts{}
+		v.Random, v.Exploration, v.Linearizability = &verdict.RandomCounts{}, &verdict.ExplorationCounts{Runs: []verdict.ExplorationRun{}}, &verdict.LinearizabilityCounts{}
 		// Linearizability is about real time: it has the machine for itself.
 		stages = []stage{
 			{judgeScenarios, {verdict.Exploration, exploreModel}},

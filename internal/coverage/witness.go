@@ -12,6 +12,7 @@ import (
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/targets/model"
+	"github.com/muster-kafka/muster/internal/retell"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -146,22 +147,21 @@ func (f *search) attempt(ctx context.Context, cell Cell, way candidate, path, pr
 	timed := slices.ContainsFunc(path, passes) || slices.ContainsFunc(probes, passes)
 	var best *Witness
 	var took time.Duration
-	for _, times := range lengths(timed) {
-		l := newTeller(*way.walk, group, tag, timed, times)
+	for _, times := range retell.Lengths(timed) {
+		l := retell.New(*way.walk, group, tag, timed, times)
 		for i := range path {
-			l.take(&path[i])
+			l.Take(&path[i], 0)
 		}
-		w := &Witness{Setup: l.commands, Profile: conformance.DefaultProfile, Timed: timed}
+		w := &Witness{Setup: l.Commands(), Profile: conformance.DefaultProfile, Timed: timed}
 		for i := range probes {
-			l.commands = nil
-			l.take(&probes[i])
-			w.Probes = append(w.Probes, Probe{Commands: l.commands})
+			l.Take(&probes[i], 0)
+			w.Probes = append(w.Probes, Probe{Commands: l.Commands()})
 		}
 		if way.shape.MaxSize > 0 {
 			w.Profile = "size"
 		}
-		if l.err == nil && (best == nil || l.now < took) && f.check(ctx, cell, group, w) {
-			best, took = w, l.now
+		if l.Err() == nil && (best == nil || l.Took() < took) && f.check(ctx, cell, group, w) {
+			best, took = w, l.Took()
 		}
 	}
 	return best
@@ -214,27 +214,6 @@ func (f *search) check(ctx context.Context, cell Cell, group string, w *Witness)
 	return true
 }
 
-// lengths are the session and rebalance timeouts to try, of one client after the other.
-func lengths(timed bool) [][]time.Duration {
-	if !timed {
-		return [][]time.Duration{nil}
-	}
-	const clients = 3
-	var all [][]time.Duration
-	for bits := range 1 << (2 * clients) {
-		var times []time.Duration
-		for i := range 2 * clients {
-			d := long
-			if bits>>i&1 == 1 {
-				d = short
-			}
-			times = append(times, d)
-		}
-		all = append(all, times)
-	}
-	return all
-}
-
 // clientShapes are the explorations whose events clients can bring about.
 func clientShapes() []explore.Group {
 	var shapes []explore.Group
@@ -283,7 +262,7 @@ func run(ctx context.Context, release, profile string, commands []string) (*sing
 		}
 	})
 	// The text, which is none, is never what comes out: only what is done on the way counts.
-	sc, err := conformance.Parse("way.txt", []byte("# A way.\n# rule: join.pending.joins\n\n"+strings.Join(slices.DeleteFunc(slices.Clone(commands), func(c string) bool { return c == pause }), "\n")+"\n----\n"))
+	sc, err := conformance.Parse("way.txt", []byte("# A way.\n# rule: join.pending.joins\n\n"+strings.Join(slices.DeleteFunc(slices.Clone(commands), func(c string) bool { return c == retell.Pause }), "\n")+"\n----\n"))
 	if err != nil {
 		return nil, err
 	}

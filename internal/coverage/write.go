@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/internal/retell"
 )
 
 // File is a scenario without expected text, to be recorded.
@@ -76,7 +77,7 @@ var marked = regexp.MustCompile(`\b([A-Za-z])[0-9]{3}\b`)
 func fileText(share []*Witness) string {
 	var b strings.Builder
 	var rules []string
-	requires := map[string]bool{}
+	var commands []string
 	for _, w := range share {
 		for _, p := range w.Probes {
 			for _, c := range p.Cells {
@@ -85,16 +86,7 @@ func fileText(share []*Witness) string {
 				}
 			}
 		}
-		for _, line := range w.commands() {
-			switch verb, _, _ := strings.Cut(line, " "); {
-			case strings.HasPrefix(verb, "txn-"):
-				requires["txn"] = true
-			case verb == "offset-delete":
-				requires["offset-delete"] = true
-			case strings.Contains(line, "static="):
-				requires["static"] = true
-			}
-		}
+		commands = append(commands, w.commands()...)
 	}
 	b.WriteString("# Rules in states in which no other scenario shows them: a coordinator that has a rule in one state only is found here. Exploration of\n" +
 		"# the specification found the ways; each group goes the shortest one that leaves a coordinator no choice.\n")
@@ -102,16 +94,11 @@ func fileText(share []*Witness) string {
 	if p := share[0].Profile; p != conformance.DefaultProfile {
 		fmt.Fprintf(&b, "# profile: %s\n", p)
 	}
-	if len(requires) > 0 {
-		var words []string
-		for word := range requires {
-			words = append(words, word)
-		}
-		slices.Sort(words)
+	if words := retell.Requires(commands); len(words) > 0 {
 		fmt.Fprintf(&b, "# requires: %s\n", strings.Join(words, ", "))
 	}
 	if !share[0].Timed {
-		fmt.Fprintf(&b, "\ngroup session=%s rebalance=%s\n----\n", dur(long), dur(long))
+		fmt.Fprintf(&b, "\ngroup session=%s rebalance=%s\n----\n", retell.Duration(retell.Long), retell.Duration(retell.Long))
 	}
 	for i, w := range share {
 		named := func(command string) string {
@@ -128,7 +115,7 @@ func fileText(share []*Witness) string {
 		block := func(lead string, commands ...string) {
 			b.WriteString("\n" + lead)
 			for _, command := range commands {
-				if command == pause {
+				if command == retell.Pause {
 					b.WriteString("----\n\n")
 				} else {
 					b.WriteString(named(command) + "\n")

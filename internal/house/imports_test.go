@@ -56,7 +56,8 @@ var rules = []rule{
 	{folder: "internal/golden", foreign: []string{"github.com/google/go-cmp"}},
 	{folder: "internal/doctor", ours: []string{"internal/anomaly"}, foreign: []string{franz, "golang.org/x/time"}, tests: []string{"internal/kafka"}},
 	{folder: "internal/atlas", ours: []string{"conformance", "model", "internal/kafka"}, foreign: []string{"golang.org/x/sync"}, tests: []string{"conformance"}},
-	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model"}},
+	{folder: "internal/retell", ours: []string{"conformance", "checker", "model"}},
+	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model", "internal/retell"}},
 	{folder: "internal/differ", ours: []string{"conformance", "model", "checker", "fuzz/gen"}, foreign: []string{kmsg}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
@@ -64,7 +65,7 @@ var rules = []rule{
 
 	{
 		folder: "cmd", ours: []string{"model", "impl", "checker", "conformance", "fuzz", "internal"},
-		foreign: []string{franz, "github.com/spf13/cobra", "github.com/mattn/go-isatty", "github.com/jstemmer/go-junit-report/v2", "golang.org/x/sync"},
+		foreign: []string{franz, "github.com/spf13/cobra", "github.com/mattn/go-isatty", "github.com/KimMachineGun/automemlimit", "github.com/jstemmer/go-junit-report/v2", "golang.org/x/sync"},
 	},
 }
 

@@ -11,6 +11,7 @@ import (
 // requirements is the short list of the root module: what product packages import, and what their tests do. A user of the library
 // inherits it, so linters, foreign clients and the like live in modules of their own.
 var requirements = []string{
+	"github.com/KimMachineGun/automemlimit",
 	"github.com/anishathalye/porcupine",
 	"github.com/google/go-cmp", // tests
 	"github.com/jstemmer/go-junit-report/v2",

@@ -44,7 +44,9 @@ const notRun = "not run on this target"
 
 func (v *Verdict) rows(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(t, "CHECKED\tHOW MUCH\tRESULT\n")
+	if v.Exploration == nil || !v.alone {
+		fmt.Fprintf(t, "CHECKED\tHOW MUCH\tRESULT\n")
+	}
 	if v.Diff != nil {
 		howMuch, result := v.diffRow()
 		fmt.Fprintf(t, "%s\t%s\t%s\n", Diff, howMuch, result)
@@ -53,6 +55,11 @@ func (v *Verdict) rows(b *strings.Builder) {
 	}
 	if v.Campaign != nil && v.Scenarios == nil {
 		v.campaignRows(func(name, howMuch, result string) { fmt.Fprintf(t, "%s\t%s\t%s\n", name, howMuch, result) })
+		t.Flush()
+		return
+	}
+	if v.Exploration != nil && v.alone {
+		v.explorationRows(t)
 		t.Flush()
 		return
 	}

@@ -7,6 +7,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -92,6 +93,7 @@ type Verdict struct {
 	took        map[Judge]time.Duration
 	unavailable bool
 	unwritten   bool
+	alone       bool
 }
 
 // ScenarioCounts says how many scenarios ran and how many did not. A failed one has a violation, known or not; one that only shows a
@@ -115,7 +117,27 @@ type ExplorationCounts struct {
 	States      int  `json:"states"`
 	Transitions int  `json:"transitions"`
 	Complete    bool `json:"complete"` // every reachable state was seen
+
+	Runs []ExplorationRun `json:"runs"`
 }
+
+// ExplorationRun is one run of an exploration.
+type ExplorationRun struct {
+	Name        string  `json:"name"`
+	States      int     `json:"states"`
+	Transitions int     `json:"transitions"`
+	Depth       int     `json:"depth"` // steps to the states that are farthest away
+	Complete    bool    `json:"complete"`
+	Frontier    int     `json:"frontier"`   // states that were reached and not gone on from, if it is not complete
+	Reason      string  `json:"reason"`     // why it is not complete
+	Broken      int     `json:"broken"`     // properties that something reachable breaks
+	Missing     int     `json:"missing"`    // what it used to reach and does not
+	Surprise    bool    `json:"surprise"`   // a complete run has another size than is known of it
+	DurationS   float64 `json:"duration_s"` // seconds, to the millisecond
+}
+
+// Seconds is a duration as the JSON form has it.
+func Seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
 
 // RandomCounts is what the random walks did.
 type RandomCounts struct {
@@ -205,6 +227,14 @@ func (v *Verdict) Warn(format string, args ...any) {
 	v.Warnings = append(v.Warnings, fmt.Sprintf(format, args...))
 }
 
+// Alone says that the run has one judge and needs no table of the others.
+func (v *Verdict) Alone() { v.alone = true }
+
+// Holds says whether a finding's text names the file.
+func (v *Verdict) Holds(file string) bool {
+	return slices.ContainsFunc(v.findings, func(f Finding) bool { return strings.Contains(f.Text, file) })
+}
+
 // NotWritten says that a report of the verdict could not be written. That does not change the verdict; but who waits for the report must
 // not be told that all is well.
 func (v *Verdict) NotWritten() { v.unwritten = true }
@@ -219,7 +249,7 @@ func (v *Verdict) ExitCode() int {
 
 // Close decides the verdict. With strict, compat differences are failures too; known may be nil.
 func (v *Verdict) Close(strict bool, known *KnownList, took time.Duration) {
-	v.DurationS = took.Round(time.Millisecond).Seconds()
+	v.DurationS = Seconds(took)
 	v.settleUnsteady(strict)
 	v.inOrder()
 	for _, f := range v.findings {
@@ -277,7 +307,7 @@ func (v *Verdict) countUnknown() {
 	if s := v.Scenarios; s != nil && s.Run == 0 && !v.unavailable {
 		v.CannotTell("scenarios: none ran, so nothing is known")
 	}
-	if e := v.Exploration; e != nil && v.finished[Exploration] && !e.Complete {
+	if e := v.Exploration; e != nil && v.finished[Exploration] && !e.Complete && !v.alone {
 		v.CannotTell("exploration: stopped after %s without having seen them all; raise --budget", count(e.States, "state", "states"))
 	}
 	if l := v.Linearizability; l != nil && l.Unknown > 0 && v.Campaign == nil { // of a campaign a few may be: it says itself how many

@@ -29,7 +29,7 @@ func embedded() *Verdict {
 	v := New("0.1.0", "impl", "Kafka 4.3.1", 42)
 	v.Scenarios = &ScenarioCounts{}
 	v.Rules = &RuleCounts{Total: 97, Covered: 5, Uncovered: []string{"sync.write.fails", "list.groups"}}
-	v.Exploration = &ExplorationCounts{States: 1000, Transitions: 5000, Complete: true}
+	v.Exploration = &ExplorationCounts{States: 1000, Transitions: 5000, Complete: true, Runs: []ExplorationRun{{Name: "3 members", States: 1000, Transitions: 5000, Depth: 12, Complete: true, DurationS: 0.5}}}
 	v.Random = &RandomCounts{Sequences: 20, Steps: 600}
 	v.Linearizability = &LinearizabilityCounts{Histories: 2, Operations: 480}
 	v.Case(Case{Judge: Scenarios, Name: "join-new-member", Took: 20 * time.Millisecond})
@@ -90,8 +90,23 @@ func closed(v *Verdict, strict bool, known *KnownList) *Verdict {
 	return v
 }
 
+// explored is a run of muster explore, of whose runs one holds, one is broken and vacuous, and one was left.
+func explored() *Verdict {
+	v := New("0.1.0", "the specification", "its properties", 0)
+	v.Alone()
+	v.Exploration = &ExplorationCounts{States: 600, Transitions: 9000, Runs: []ExplorationRun{
+		{Name: "core, 3 members", States: 100, Transitions: 2000, Depth: 9, Complete: true, DurationS: 1.25},
+		{Name: "offsets", States: 200, Transitions: 3000, Depth: 8, Complete: true, Broken: 1, Missing: 2, Surprise: true, DurationS: 2},
+		{Name: "core, 5 members", States: 300, Transitions: 4000, Depth: 7, Frontier: 50, Reason: "--until 1s is over", DurationS: 1},
+	}}
+	v.Find(Finding{Judge: Exploration, Rule: contractRule, Scenario: "offsets", Text: "broken: a new member starts a rebalance, in 2 steps\n", Replay: "muster explore --run offsets"})
+	v.CannotTell("core, 5 members: not complete: 300 states, frontier 50")
+	v.Finish(Exploration)
+	return v
+}
+
 func TestGoldens(t *testing.T) {
-	for name, v := range map[string]*Verdict{"embedded": closed(embedded(), false, nil), "foreign": closed(foreign(), false, nil), "fake": closed(fake(), false, nil)} {
+	for name, v := range map[string]*Verdict{"embedded": closed(embedded(), false, nil), "foreign": closed(foreign(), false, nil), "fake": closed(fake(), false, nil), "explored": closed(explored(), false, nil)} {
 		for ext, write := range map[string]func(*Verdict, *bytes.Buffer) error{
 			".json": func(v *Verdict, b *bytes.Buffer) error { return v.WriteJSON(b) },
 			".xml":  func(v *Verdict, b *bytes.Buffer) error { return v.WriteJUnit(b) },
@@ -115,7 +130,7 @@ func TestJSONFields(t *testing.T) {
 		},
 		"scenarios":       {"run", "passed", "failed", "skipped"},
 		"rules":           {"total", "covered", "uncovered"},
-		"exploration":     {"states", "transitions", "complete"},
+		"exploration":     {"states", "transitions", "complete", "runs"},
 		"random":          {"sequences", "steps"},
 		"linearizability": {"histories", "operations", "illegal", "unknown"},
 		"failures":        {"judge", "rule", "class", "scenario", "replay", "sentence", "suffers", "text", "registered", "unsteady", "kind", "note", "releases"},

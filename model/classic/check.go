@@ -22,6 +22,11 @@ var (
 	invTimers   = Violation{"timers", "a timer runs exactly while it has an owner"}
 )
 
+// Invariants are all that Check looks for.
+func Invariants() []Violation {
+	return []Violation{invAbsent, invEmpty, invKinds, invLeader, invProtocol, invJoining, invSyncing, invOwes, invDelay, invWriting, invTimers}
+}
+
 // Check returns the invariants that s breaks, none for every state that a model without broken rules can reach.
 func Check(s *State, lexicon *Lexicon) []Violation {
 	var out []Violation

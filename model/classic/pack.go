@@ -1,6 +1,6 @@
 package classic
 
-// MaxPacked is how many slots a Packed holds.
+// MaxPacked is how many slots a Packed holds, whatever their symbols are; see MaxNarrow.
 const MaxPacked = 4
 
 // Packed is a canonical state of up to MaxPacked slots and small alphabets in 16 bytes: what an explorer stores and compares.
@@ -65,7 +65,7 @@ func bit(b bool, at int) uint64 {
 // Pack packs a state as its own Pack does.
 func Pack(s State) (Packed, bool) { return s.Pack() }
 
-// Pack packs the canonical form of a state. It fails where the state has more than MaxPacked slots in use or a symbol is too large.
+// Pack packs the canonical form of a state. It fails where the state has more slots in use than fit, or a symbol is too large.
 func (s *State) Pack() (Packed, bool) {
 	if s.Type >= 1<<typeBits || s.Protocol >= 1<<protocolBit || s.Subscribed&^KnownTopics >= 1<<topicBits {
 		return Packed{}, false
@@ -78,7 +78,10 @@ func (s *State) Pack() (Packed, bool) {
 		if *slot == (Slot{}) {
 			continue
 		}
-		if used == MaxPacked || slot.List >= 1<<listBits || slot.Given >= 1<<givenBits || slot.Proposed >= 1<<givenBits {
+		if used == MaxPacked {
+			return packNarrow(s)
+		}
+		if slot.List >= 1<<listBits || slot.Given >= 1<<givenBits || slot.Proposed >= 1<<givenBits {
 			return Packed{}, false
 		}
 		v := slotFlags(slot)<<(slotBits-flagBits) | uint64(slot.List)<<(2*givenBits) | uint64(slot.Given)<<givenBits | uint64(slot.Proposed)
@@ -89,8 +92,7 @@ func (s *State) Pack() (Packed, bool) {
 		slots[at] = v
 		used++
 	}
-	group := uint64(s.Phase) | bit(s.FirstGen, 3) | bit(s.Writing, 4) | bit(s.JoinTimer, 5) | bit(s.SyncTimer, 6) | bit(s.Offsets, 7) |
-		bit(s.Open, 8) | bit(s.Initial, 9) | bit(s.Extends, 10) | bit(s.StaleSync, 11) | uint64(s.Serving)<<12 | uint64(s.Type)<<14
+	group := uint64(s.Phase) | groupFlags(s)<<3 | uint64(s.Serving)<<12 | uint64(s.Type)<<14
 	symbols := uint64(s.Protocol) | bit(s.Subscribed.Known(), protocolBit) | uint64(s.Subscribed&^KnownTopics)<<(protocolBit+1)
 	return Packed{
 		slots[0] | slots[1]<<slotBits | group<<(2*slotBits),
@@ -98,16 +100,28 @@ func (s *State) Pack() (Packed, bool) {
 	}, true
 }
 
+// groupFlags are what a state has of flags that are no slot's.
+func groupFlags(s *State) uint64 {
+	return bit(s.FirstGen, 0) | bit(s.Writing, 1) | bit(s.JoinTimer, 2) | bit(s.SyncTimer, 3) | bit(s.Offsets, 4) |
+		bit(s.Open, 5) | bit(s.Initial, 6) | bit(s.Extends, 7) | bit(s.StaleSync, 8)
+}
+
+func setGroupFlags(s *State, flags uint64) {
+	s.FirstGen, s.Writing, s.JoinTimer, s.SyncTimer, s.Offsets = has(flags, 0), has(flags, 1), has(flags, 2), has(flags, 3), has(flags, 4)
+	s.Open, s.Initial, s.Extends, s.StaleSync = has(flags, 5), has(flags, 6), has(flags, 7), has(flags, 8)
+}
+
 // Unpack returns the canonical state that was packed.
 func Unpack(p Packed) State {
 	group, symbols := p[0]>>(2*slotBits), p[1]>>(2*slotBits)
+	if group&7 == narrowMark {
+		return unpackNarrow(p)
+	}
 	s := State{
-		Phase: Phase(group & 7), FirstGen: has(group, 3), Writing: has(group, 4),
-		JoinTimer: has(group, 5), SyncTimer: has(group, 6), Offsets: has(group, 7),
-		Open: has(group, 8), Initial: has(group, 9), Extends: has(group, 10), StaleSync: has(group, 11),
-		Serving: Serving(group >> 12 & 3), Type: uint8(group >> 14), Protocol: uint8(symbols & (1<<protocolBit - 1)),
+		Phase: Phase(group & 7), Serving: Serving(group >> 12 & 3), Type: uint8(group >> 14), Protocol: uint8(symbols & (1<<protocolBit - 1)),
 		Subscribed: Topics(symbols >> (protocolBit + 1)),
 	}
+	setGroupFlags(&s, group>>3)
 	if has(symbols, protocolBit) {
 		s.Subscribed |= KnownTopics
 	}
@@ -118,13 +132,15 @@ func Unpack(p Packed) State {
 }
 
 func unpackSlot(v uint64) Slot {
-	flags := v >> (slotBits - flagBits)
+	s := unpackFlags(v >> (slotBits - flagBits))
+	s.List, s.Given, s.Proposed = uint8(v>>(2*givenBits)&(1<<listBits-1)), uint8(v>>givenBits&(1<<givenBits-1)), uint8(v&(1<<givenBits-1))
+	return s
+}
+
+func unpackFlags(flags uint64) Slot {
 	return Slot{
 		Kind: Kind(flags >> 7), Static: has(flags, 6), Leader: has(flags, 5), Joining: has(flags, 4), Syncing: has(flags, 3),
 		New: has(flags, 2), Timed: has(flags, 1), OwesSync: has(flags, 0),
-		List:     uint8(v >> (2 * givenBits) & (1<<listBits - 1)),
-		Given:    uint8(v >> givenBits & (1<<givenBits - 1)),
-		Proposed: uint8(v & (1<<givenBits - 1)),
 	}
 }
 

@@ -29,8 +29,12 @@ func randomState(r *rand.Rand, slots int) State {
 func TestPackIsABijection(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seen := map[Packed]State{}
-	for range 200_000 {
+	wide, narrow := 0, 0
+	for i := range 200_000 {
 		s := randomState(r, 1+r.IntN(MaxPacked))
+		if i%2 == 1 {
+			s = small(randomState(r, 1+r.IntN(MaxNarrow)))
+		}
 		p, ok := Pack(s)
 		if !ok {
 			t.Fatalf("does not fit: %+v", s)
@@ -43,7 +47,27 @@ func TestPackIsABijection(t *testing.T) {
 			t.Fatalf("one key for\n%+v and\n%+v", other, c)
 		}
 		seen[p] = c
+		if c.Slots[MaxPacked] == (Slot{}) {
+			wide++
+		} else {
+			narrow++
+		}
 	}
+	if wide < 1000 || narrow < 1000 {
+		t.Errorf("%d states of up to %d slots, %d of more", wide, MaxPacked, narrow)
+	}
+}
+
+// small has symbols as an alphabet of a few has them.
+func small(s State) State {
+	s.Type %= 1 << narrowTypes
+	s.Protocol %= 1 << narrowProtocols
+	s.Subscribed = s.Subscribed&KnownTopics | s.Subscribed&^KnownTopics%(1<<narrowTopics)
+	for i := range s.Slots {
+		slot := &s.Slots[i]
+		slot.List, slot.Given, slot.Proposed = slot.List%(1<<narrowLists), slot.Given%2, slot.Proposed%2
+	}
+	return s
 }
 
 func TestCanonicalForgetsTheOrder(t *testing.T) {
@@ -71,7 +95,26 @@ func TestPackRefusesWhatDoesNotFit(t *testing.T) {
 	for i := range 5 {
 		five.Slots[i].Kind = Member
 	}
-	for _, s := range []State{five, {Type: 1 << typeBits}, {Protocol: 1 << protocolBit}, {Slots: [MaxSlots]Slot{{Kind: Member, List: 1 << listBits}}}} {
+	if _, ok := Pack(five); !ok {
+		t.Error("five small members do not fit")
+	}
+	eight := five
+	for i := range MaxNarrow + 1 {
+		eight.Slots[i].Kind = Member
+	}
+	with := func(change func(*State)) State {
+		s := five
+		change(&s)
+		return s
+	}
+	for _, s := range []State{
+		eight, with(func(s *State) { s.Slots[2].List = 1 << narrowLists }), with(func(s *State) { s.Slots[4].Given = 2 }),
+		with(func(s *State) { s.Slots[0].Proposed = 2 }), with(func(s *State) { s.Type = 1 << narrowTypes }),
+		with(func(s *State) { s.Protocol = 1 << narrowProtocols }), with(func(s *State) { s.Subscribed = 1 << narrowTopics }),
+		{Type: 1 << typeBits},
+		{Protocol: 1 << protocolBit},
+		{Slots: [MaxSlots]Slot{{Kind: Member, List: 1 << listBits}}},
+	} {
 		if _, ok := Pack(s); ok {
 			t.Errorf("packed %+v", s)
 		}

@@ -1,4 +1,4 @@
-package coverage
+package retell
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // The commands of single requests.
 
-func (l *teller) join(e *c.Event) string {
+func (l *Teller) join(e *c.Event) string {
 	var args strings.Builder
 	var name string
 	switch {
@@ -38,12 +38,12 @@ func (l *teller) join(e *c.Event) string {
 		}
 		l.lists[name] = 0
 		i := l.actors - 1
-		l.session[name], l.balance[name] = long, long
+		l.session[name], l.balance[name] = Long, Long
 		if 2*i+1 < len(l.times) {
 			l.session[name], l.balance[name] = l.times[2*i], l.times[2*i+1]
 		}
 		if l.timed {
-			fmt.Fprintf(&args, " session=%s rebalance=%s", dur(l.session[name]), dur(l.balance[name]))
+			fmt.Fprintf(&args, " session=%s rebalance=%s", Duration(l.session[name]), Duration(l.balance[name]))
 		}
 	}
 	switch {
@@ -80,7 +80,7 @@ var (
 	metadataNames = [...]string{"topics(t)", "topics(u)", "x"}
 )
 
-func (l *teller) sync(e *c.Event) {
+func (l *Teller) sync(e *c.Event) {
 	if e.BadGroup {
 		l.say("sync %s group=none", l.anyone())
 		return
@@ -94,7 +94,7 @@ func (l *teller) sync(e *c.Event) {
 	case explore.Other(e.Protocol):
 		more += " protocol=other"
 	case e.Type == 0:
-		l.fail("version 5 names the type")
+		more += " v=4" // version 5 names both
 	}
 	if e.Ref.Kind == c.KnownID && l.state.Slots[e.Ref.Slot].Syncing {
 		more += " -again"
@@ -107,7 +107,7 @@ func (l *teller) sync(e *c.Event) {
 	l.plain("sync", e, l.genOf(e, true)+more)
 }
 
-func (l *teller) leave(e *c.Event) {
+func (l *Teller) leave(e *c.Event) {
 	if e.BadGroup {
 		l.say("leave %s group=none", l.anyone())
 		return
@@ -142,7 +142,7 @@ func (l *teller) leave(e *c.Event) {
 }
 
 // offsets are what a commit commits: of a topic that no group of the explored alphabets is subscribed to before a generation says so.
-func (l *teller) offsets(tooLarge bool) string {
+func (l *Teller) offsets(tooLarge bool) string {
 	l.owned++
 	if tooLarge {
 		return fmt.Sprintf(" t/0=%d:x*4097", l.owned)
@@ -150,7 +150,7 @@ func (l *teller) offsets(tooLarge bool) string {
 	return fmt.Sprintf(" t/0=%d", l.owned)
 }
 
-func (l *teller) commit(e *c.Event) {
+func (l *Teller) commit(e *c.Event) {
 	var more string
 	if e.CommitVersion == 8 {
 		more = " v=8"
@@ -163,7 +163,7 @@ func (l *teller) commit(e *c.Event) {
 	l.say("commit %s%s%s%s%s", name, l.offsets(e.TooLarge), args, l.genOf(e, true), more)
 }
 
-func (l *teller) txnCommit(e *c.Event) {
+func (l *Teller) txnCommit(e *c.Event) {
 	if e.BadGroup {
 		l.fail("the transaction's group is checked first")
 		return
@@ -180,7 +180,7 @@ func (l *teller) txnCommit(e *c.Event) {
 	l.say("txn-commit P%s%s as=%s%s%s", l.tag, l.offsets(e.TooLarge), name, args, l.genOf(e, true))
 }
 
-func (l *teller) offsetDelete(e *c.Event) {
+func (l *Teller) offsetDelete(e *c.Event) {
 	var words string
 	for i, name := range []string{" t/0", " u/0"} {
 		if e.Topics>>i&1 == 1 {

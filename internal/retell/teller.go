@@ -1,4 +1,5 @@
-package coverage
+// Package retell turns ways through an exploration of the specification into scenarios.
+package retell
 
 import (
 	"fmt"
@@ -10,10 +11,16 @@ import (
 	c "github.com/muster-kafka/muster/model/classic"
 )
 
-// teller turns a way through an exploration into the commands of a scenario, for one group of it. Whether the commands do what the way
+// Alphabet is what a teller knows of an exploration: an explore.Walk is one, and so is a Group.
+type Alphabet interface {
+	Model() *c.Model
+	List(symbol uint8) (letters string, metadata int) // a protocol list, and which metadata it comes with
+}
+
+// Teller turns a way through an exploration into the commands of a scenario, for one group of it. Whether the commands do what the way
 // does is not promised: whoever uses them looks at what they visit.
-type teller struct {
-	walk  *explore.Walk
+type Teller struct {
+	walk  Alphabet
 	group string // the scenario's name of the group
 	tag   string // ends the names of its actors
 	times []time.Duration
@@ -34,25 +41,30 @@ type teller struct {
 	balance  map[string]time.Duration
 	owned    int  // committed offsets so far, so that each has another value
 	began    bool // the producer has begun a transaction
+	ends     bool // a write that is told of the SyncGroup before
+
+	// Aside is a group of its own for whoever sends requests while nobody has joined; empty where nobody does.
+	Aside string
+	apart bool // it has joined that
 
 	commands []string
 	told     bool // the last command's request waits, or somebody who waited has been answered: the next one comes in a block of its own
 	err      error
 }
 
-// pause between commands ends a block: what waited is answered first.
-const pause = ""
+// Pause between commands ends a block: what waited is answered first.
+const Pause = ""
 
 // The two lengths of timers that clients ask for, how far from a deadline time stops, and how long a way may take. What is not to fire is so
 // long that a slow machine does not let it: durations are scaled down on brokers.
 const (
-	short, long = 40 * time.Second, 10 * time.Minute
+	short, Long = 40 * time.Second, 10 * time.Minute
 	margin      = 8 * time.Second
 	patience    = 2 * time.Minute
 )
 
-// dur is a duration without needless zeros: 10m, not 10m0s.
-func dur(d time.Duration) string {
+// Duration is a duration without needless zeros: 10m, not 10m0s.
+func Duration(d time.Duration) string {
 	s := strings.TrimSuffix(d.String(), "0s")
 	if s == "" || strings.HasSuffix(d.String(), "m0s") {
 		return s
@@ -60,36 +72,38 @@ func dur(d time.Duration) string {
 	return d.String()
 }
 
-func newTeller(w *explore.Walk, group, tag string, timed bool, times []time.Duration) *teller {
-	return &teller{
+// New is a teller for one group of a scenario, whose actors' names end in tag. Timed says that timers fire on the way; times are the session and
+// the rebalance timeout of one client after the other.
+func New(w Alphabet, group, tag string, timed bool, times []time.Duration) *Teller {
+	return &Teller{
 		walk: w, group: group, tag: tag, timed: timed, times: times, actorGen: map[string]int{}, instance: map[string]string{}, lists: map[string]uint8{},
 		session: map[string]time.Duration{}, balance: map[string]time.Duration{},
 	}
 }
 
-func (l *teller) fail(format string, args ...any) {
+func (l *Teller) fail(format string, args ...any) {
 	if l.err == nil {
 		l.err = fmt.Errorf(format, args...)
 	}
 }
 
-func (l *teller) say(format string, args ...any) {
+func (l *Teller) say(format string, args ...any) {
 	if l.told && len(l.commands) > 0 {
-		l.commands = append(l.commands, pause)
+		l.commands = append(l.commands, Pause)
 	}
 	l.told = false
 	l.commands = append(l.commands, fmt.Sprintf(format, args...))
 }
 
 // fresh is a new actor.
-func (l *teller) fresh() string {
+func (l *Teller) fresh() string {
 	name := string(rune('A'+l.actors%26)) + l.tag
 	l.actors++
 	return name
 }
 
 // anyone is an actor that may speak for others: one that has joined.
-func (l *teller) anyone() string {
+func (l *Teller) anyone() string {
 	for i := range l.state.Slots {
 		if l.state.Slots[i].Kind == c.Member && l.who[i] != "" {
 			return l.who[i]
@@ -98,13 +112,53 @@ func (l *teller) anyone() string {
 	if l.actors > 0 {
 		return "A" + l.tag
 	}
+	if l.Aside != "" {
+		if !l.apart {
+			l.commands, l.apart = append([]string{"join Z" + l.tag + " group=" + l.Aside + " range=x", Pause}, l.commands...), true
+		}
+		return "Z" + l.tag
+	}
 	l.fail("nobody is there to send it")
 	return "A" + l.tag
 }
 
-// take tells one event and follows it.
-func (l *teller) take(e *c.Event) {
+// Commands are what has been told since they were asked for last, and Err why the way cannot be told.
+func (l *Teller) Commands() []string {
+	told := l.commands
+	l.commands = nil
+	return told
+}
+
+// Err is why the way cannot be told; nil if it can.
+func (l *Teller) Err() error { return l.err }
+
+// Took is how much time passes on the way.
+func (l *Teller) Took() time.Duration { return l.now }
+
+// Way tells a way. Where an assignment takes time to be written, that is told of the SyncGroup that it comes with.
+func (l *Teller) Way(events []explore.Happening) {
+	for i := range events {
+		e := events[i].Event
+		begins := e.Kind == c.SyncGroup && i+1 < len(events) && events[i+1].Event.Kind == c.WriteDone
+		if begins && events[i+1].Event.Write == c.WriteFailed {
+			l.say("broker refuses-writes")
+		}
+		l.ends = i > 0 && events[i-1].Event.Kind == c.SyncGroup && l.state.Writing
+		l.Take(&e, events[i].Outcome)
+		if l.ends && e.Write == c.WriteFailed {
+			l.accept()
+		}
+	}
+}
+
+// Take tells one event and follows it to the outcome that came.
+func (l *Teller) Take(e *c.Event, outcome int) {
 	before := len(l.commands)
+	if e.Write == c.WriteFailed && e.Kind.Request() {
+		l.say("broker refuses-writes")
+		defer l.accept()
+		before++
+	}
 	speaker := l.tell(e)
 	if l.err != nil {
 		return
@@ -114,13 +168,24 @@ func (l *teller) take(e *c.Event) {
 		return
 	}
 	l.walk.Model().Step(&l.state, e, func(t *c.Transition) bool {
+		if outcome > 0 {
+			outcome--
+			return true
+		}
 		l.follow(e, t, speaker)
 		return false
 	})
 }
 
+// accept has the broker write again.
+func (l *Teller) accept() {
+	l.told = false // the next request has to wait for it
+	l.say("broker accepts-writes")
+}
+
 // follow takes over what a transition does.
-func (l *teller) follow(e *c.Event, t *c.Transition, speaker string) {
+func (l *Teller) follow(e *c.Event, t *c.Transition, speaker string) {
+	former := l.who
 	for _, slot := range []int8{t.Minted, t.Rekeyed} {
 		if slot >= 0 {
 			l.who[slot] = speaker
@@ -148,6 +213,8 @@ func (l *teller) follow(e *c.Event, t *c.Transition, speaker string) {
 			continue
 		case c.SessionOfSlot:
 			d = l.session[l.who[timer.Slot]]
+		case c.FormerSession:
+			d = l.session[former[timer.Slot]]
 		case c.NewMemberTimeout:
 			d = 5 * time.Minute
 		case c.MaxRebalance:
@@ -181,7 +248,7 @@ func (l *teller) follow(e *c.Event, t *c.Transition, speaker string) {
 }
 
 // tell writes the command of an event, and names the actor that sends it.
-func (l *teller) tell(e *c.Event) string {
+func (l *Teller) tell(e *c.Event) string {
 	switch e.Kind {
 	case c.MemberTimer:
 		l.advance(l.until[e.Slot], func(i int) bool { return i == int(e.Slot) }, false, false)
@@ -189,6 +256,10 @@ func (l *teller) tell(e *c.Event) string {
 		l.advance(l.joinEnd, func(int) bool { return false }, true, false)
 	case c.SyncTimer:
 		l.advance(l.syncEnd, func(int) bool { return false }, false, true)
+	case c.WriteDone:
+		if !l.ends {
+			l.fail("something happens while an assignment is being written")
+		}
 	case c.JoinGroup:
 		return l.join(e)
 	case c.SyncGroup:
@@ -215,9 +286,15 @@ func (l *teller) tell(e *c.Event) string {
 		l.say("txn-end P%s %s", l.tag, [...]string{"commit", "abort"}[bit(e.Aborted)])
 		l.began = false
 	default:
-		l.fail("no client can do this")
+		l.fail("no client can bring it about that %s", deeds[e.Kind])
 	}
 	return ""
+}
+
+// deeds are the happenings that no client brings about.
+var deeds = map[c.EventKind]string{
+	c.TopicsDeleted: "topics are deleted", c.Cleanup: "offsets expire just then",
+	c.Unload: "a coordinator gives the group up", c.LoadStarts: "a coordinator is loading the group", c.Loaded: "another coordinator loads the group",
 }
 
 func bit(b bool) int {
@@ -228,7 +305,7 @@ func bit(b bool) int {
 }
 
 // in names the group.
-func (l *teller) in(e *c.Event) string {
+func (l *Teller) in(e *c.Event) string {
 	if e.BadGroup {
 		return " group=none"
 	}
@@ -236,7 +313,7 @@ func (l *teller) in(e *c.Event) string {
 }
 
 // speaker is the actor whose own ids a request carries, and the arguments that say otherwise.
-func (l *teller) speaker(e *c.Event) (name, args string) {
+func (l *Teller) speaker(e *c.Event) (name, args string) {
 	args = l.in(e)
 	switch e.Ref.Kind {
 	case c.KnownID:
@@ -263,7 +340,7 @@ func (l *teller) speaker(e *c.Event) (name, args string) {
 }
 
 // genOf says which generation a request carries, where the actor would not by itself.
-func (l *teller) genOf(e *c.Event, always bool) string {
+func (l *Teller) genOf(e *c.Event, always bool) string {
 	switch e.Gen {
 	case c.OtherGen:
 		return " gen=" + strconv.Itoa(l.gen+7)
@@ -281,54 +358,7 @@ func (l *teller) genOf(e *c.Event, always bool) string {
 	return " gen=" + strconv.Itoa(l.gen)
 }
 
-func (l *teller) plain(verb string, e *c.Event, more string) {
+func (l *Teller) plain(verb string, e *c.Event, more string) {
 	name, args := l.speaker(e)
 	l.say("%s %s%s%s", verb, name, args, more)
-}
-
-// advance lets time pass until a timer has fired, and no other: members whose session would end before are heard of in time.
-func (l *teller) advance(until time.Duration, fires func(slot int) bool, join, sync bool) {
-	end := until + margin
-	if until-l.now > patience {
-		l.fail("it takes longer than any client asks for")
-		return
-	}
-	for l.err == nil {
-		first, renew := time.Duration(-1), []int{}
-		for i := range l.state.Slots {
-			if l.state.Slots[i].Timed && !fires(i) && l.until[i] < end+margin {
-				if first < 0 || l.until[i] < first {
-					first = l.until[i]
-				}
-				renew = append(renew, i)
-			}
-		}
-		if l.state.JoinTimer && !join && l.joinEnd < end+margin || l.state.SyncTimer && !sync && l.syncEnd < end+margin {
-			l.fail("another timer fires first")
-		}
-		if len(renew) == 0 {
-			break
-		}
-		beat := min(first, until) - margin
-		if beat <= l.now {
-			l.fail("no time to renew a session")
-			return
-		}
-		l.say("advance %s", dur(beat-l.now))
-		l.now = beat
-		for _, i := range renew {
-			if l.state.Slots[i].Kind != c.Member || l.state.Slots[i].New && l.state.Slots[i].Joining {
-				l.fail("a pending id cannot be renewed")
-				return
-			}
-			e := &c.Event{Kind: c.Heartbeat, Ref: c.Ref{Kind: c.KnownID, Slot: int8(i)}}
-			if l.instance[l.who[i]] != "" {
-				e.Instance = c.Instance{Kind: c.KnownInstance, Slot: int8(i)}
-			}
-			l.plain("heartbeat", e, l.genOf(e, true))
-			l.until[i] = l.now + l.session[l.who[i]]
-		}
-	}
-	l.say("advance %s", dur(end-l.now))
-	l.now = end
 }

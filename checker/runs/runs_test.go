@@ -1,0 +1,129 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/muster-kafka/muster/checker/clients"
+	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/internal/golden"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+var (
+	night = flag.Bool("night", false, "make the runs of make explore too (up to an hour)")
+	only  = flag.String("only", "", "make this run alone")
+)
+
+// explored makes a run to its end and compares what comes of it with what is kept.
+func explored(t *testing.T, r Run) Outcome {
+	t.Helper()
+	if r.Clients != nil {
+		c := *r.Clients
+		c.Refuted = c.Crash == clients.Log
+		r.Clients = &c
+	}
+	out := r.Explore(context.Background(), explore.Options{Workers: 2, MaxStates: 1 << 30}, nil)
+	t.Log(out.String())
+	if !out.Complete || len(out.Violations) > 0 {
+		var why bytes.Buffer
+		if err := out.Print(&why); err != nil {
+			t.Fatal(err)
+		}
+		t.Error(why.String())
+	}
+	if known, ok := r.Known(); ok && !*golden.Update {
+		if gone, come := known.Reached.minus(out.Reached), out.Reached.minus(known.Reached); len(gone)+len(come) > 0 {
+			t.Errorf("%s: not reached any more: %q; reached now: %q", r.Name, gone, come)
+		}
+	}
+	golden.Compare(t, r.file(), out.text())
+	return out
+}
+
+// Every run of the tests holds all properties in every state that it can reach. The numbers of states and transitions are exact, and so is what
+// each reaches: a change of them is a change of the specification, of the alphabets, or of what clients do. And each belief about crashes
+// that does not hold is refuted by a shortest trace.
+func TestRuns(t *testing.T) {
+	var traces strings.Builder
+	shown := map[string]bool{}
+	for _, r := range All() {
+		if *only == "" && (r.When >= Test || *night) || r.Name == *only {
+			for _, v := range explored(t, r).Refuted {
+				if !shown[v.Property] {
+					shown[v.Property] = true
+					fmt.Fprintf(&traces, "%s\n%s\n", r.Name, v)
+				}
+			}
+		}
+	}
+	if *only != "" || *night {
+		return
+	}
+	golden.Testdata(t, "refuted.txt", traces.String())
+	for _, p := range clients.Beliefs() {
+		if !shown[p] {
+			t.Errorf("no run refutes %q: is it true after all?", p)
+		}
+	}
+}
+
+// Every run has a name of its own, a set that exists and a reason; those of the tests are known.
+func TestCatalogue(t *testing.T) {
+	names, files := map[string]bool{}, map[string]bool{}
+	for _, r := range All() {
+		if names[r.Name] || files[r.file()] || slices.Contains(SetNames(), r.Name) && r.Name != "failover" {
+			t.Errorf("the name %q is taken", r.Name)
+		}
+		names[r.Name], files[r.file()] = true, true
+		if !slices.Contains(SetNames(), r.Set) || r.For == "" || r.Members < 1 || (r.Group == nil) == (r.Clients == nil) {
+			t.Errorf("%+v is not whole", r)
+		}
+		if err := r.check(); err != nil {
+			t.Error(err)
+		}
+		known, ok := r.Known()
+		if !ok && r.When >= Test {
+			t.Errorf("nothing is known of %q; go test -update finds out", r.Name)
+		}
+		for _, kind := range []string{phases, events, rules} {
+			if ok && len(known.Reached[kind]) == 0 {
+				t.Errorf("%s reaches no %s", r.Name, kind)
+			}
+		}
+		if text, err := os.ReadFile(r.file()); err == nil && !strings.HasPrefix(string(text), r.Name+"\n") {
+			t.Errorf("%s is not of %q", r.file(), r.Name)
+		}
+	}
+	for _, n := range notes {
+		if !names[n.name] {
+			t.Errorf("there is no run %q any more", n.name)
+		}
+	}
+	kept, err := filepath.Glob("known/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range kept {
+		if !files[filepath.ToSlash(file)] {
+			t.Errorf("%s is of no run", file)
+		}
+	}
+}
+
+// The tallies have room for all that there is.
+func TestTalliesAreLargeEnough(t *testing.T) {
+	if n := len(classic.Rules()); n > mostRules {
+		t.Errorf("%d rules", n)
+	}
+	if n := len(explore.EventKinds()); n > mostEvents {
+		t.Errorf("%d kinds of events", n)
+	}
+}

@@ -1,0 +1,201 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/muster-kafka/muster/checker/clients"
+	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/model/classic"
+)
+
+// MostMembers is how many members a run can have.
+const MostMembers = classic.MaxNarrow
+
+// At are the runs of the catalogue that are made on an occasion.
+func At(when When) []Run {
+	return slices.DeleteFunc(All(), func(r Run) bool { return r.When < when })
+}
+
+// On are the runs that the tests make, or those that are left for the night: the small ones first, last those whose size nobody knows.
+func On(night bool) []Run {
+	all := slices.DeleteFunc(All(), func(r Run) bool { return (r.When < Test) != night })
+	if night {
+		slices.SortStableFunc(all, func(a, b Run) int {
+			x, knownX := a.Known()
+			y, knownY := b.Known()
+			switch {
+			case knownX && knownY:
+				return cmp.Compare(x.Transitions, y.Transitions)
+			case knownX:
+				return -1
+			case knownY:
+				return 1
+			}
+			return 0
+		})
+	}
+	return all
+}
+
+// Find returns the runs of a name: that run, or of a set those with so many members (0 is any). Of a set's runs those are taken that the tests
+// make, unless there are none or the number of members is given. Where the set has no run of that many members, its own is made for it.
+func Find(name string, members int) ([]Run, error) {
+	var found []Run
+	for _, r := range All() {
+		if r.Name == name && (members == 0 || members == r.Members) {
+			return []Run{r}, nil
+		}
+		if r.Name == name {
+			return nil, fmt.Errorf("the run %q has %d members; leave --members out", name, r.Members)
+		}
+		if r.Set == name && (members == 0 || members == r.Members) {
+			found = append(found, r)
+		}
+	}
+	at := slices.IndexFunc(Sets(), func(s Set) bool { return s.Name == name })
+	if at < 0 {
+		return nil, fmt.Errorf("there is no run %q; there are the sets %s, and the runs that muster explore --list shows", name, strings.Join(SetNames(), ", "))
+	}
+	if members == 0 {
+		if tested := slices.DeleteFunc(slices.Clone(found), func(r Run) bool { return r.When < Test }); len(tested) > 0 {
+			return tested, nil
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	sized := Sets()[at].sized
+	if sized == nil {
+		return nil, fmt.Errorf("no run of %s has %d members; muster explore --list shows which there are", name, members)
+	}
+	r := sized(members)
+	r.asked = Asked{Run: name, Members: members}
+	return []Run{r}, r.check()
+}
+
+// SetNames are the names of all sets.
+func SetNames() (names []string) {
+	for _, s := range Sets() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// check says what is wrong with a run that is not of the catalogue.
+func (r Run) check() error {
+	if r.Clients != nil {
+		c := *r.Clients
+		c.Name = r.Name
+		return c.Check()
+	}
+	if r.Members < 1 || r.Members > MostMembers {
+		return fmt.Errorf("%s: a state has room for 1 to %d members", r.Name, MostMembers)
+	}
+	if lists := len(r.Group.Lists) * max(r.Group.Metadata, 1); r.Members > classic.MaxPacked && lists > 3 {
+		return fmt.Errorf("%s: a state has no room for %d members that have one of %d lists each; up to %d members have it", r.Name, r.Members, lists, classic.MaxPacked)
+	}
+	return nil
+}
+
+// Profiles are what Profile takes beside releases.
+var Profiles = []string{"Java", "Scala", "contract"}
+
+// ProfileOf is the coordinator of a name: one of Profiles, in any case, or a release such as 3.9.2.
+func ProfileOf(name string) (classic.Profile, error) {
+	switch strings.ToLower(name) {
+	case "java":
+		return classic.Java, nil
+	case "scala":
+		return classic.Scala, nil
+	case "contract":
+		return classic.Reference, nil
+	}
+	p, err := classic.ProfileFor(name)
+	if err != nil {
+		return p, fmt.Errorf("%q is no coordinator: %w; or say %s", name, err, strings.Join(Profiles, ", "))
+	}
+	return p, nil
+}
+
+// with is the run on another coordinator.
+func (r Run) with(p classic.Profile) Run {
+	if r.profile() == p {
+		return r
+	}
+	r.altered, r.Name = true, r.Name+", "+p.Name
+	r.change(func(g *explore.Group) { g.Profile = p }, func(c *clients.Run) { c.Profile = p })
+	return r
+}
+
+func (r Run) profile() classic.Profile {
+	if r.Group != nil {
+		return r.Group.Profile
+	}
+	return r.Clients.Profile
+}
+
+// change changes the run's own copy of its settings.
+func (r *Run) change(group func(*explore.Group), run func(*clients.Run)) {
+	if r.Group != nil {
+		g := *r.Group
+		group(&g)
+		r.Group = &g
+		return
+	}
+	c := *r.Clients
+	run(&c)
+	r.Clients = &c
+}
+
+// breaking is the run with a rule that the specification violates.
+func (r Run) breaking(rule classic.RuleID) Run {
+	r.altered = true
+	r.change(func(g *explore.Group) { g.Broken = append(slices.Clip(g.Broken), rule) }, func(c *clients.Run) { c.Broken = append(slices.Clip(c.Broken), rule) })
+	return r
+}
+
+// without is the run without events of these kinds. Runs with clients cannot do without.
+func (r Run) without(kinds []classic.EventKind) (Run, error) {
+	if r.Group == nil {
+		return r, fmt.Errorf("%s: what clients do cannot be left out", r.Name)
+	}
+	r.altered = true
+	r.change(func(g *explore.Group) { g.Without = kinds }, nil)
+	return r, nil
+}
+
+// asking is the run with the properties alone that a name stands for: the name of one, the id of a rule that some stand for, or part of names.
+func (r Run) asking(names []string) (Run, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(r.Properties(), func(p string) bool { return strings.Contains(p, name) }) {
+			return r, fmt.Errorf("%s judges no property whose name has %q in it; it judges\n  %s", r.Name, name, strings.Join(r.Properties(), "\n  "))
+		}
+	}
+	r.properties = func(p string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(p, name) })
+	}
+	return r, nil
+}
+
+// Properties are the names of what the run judges.
+func (r Run) Properties() []string {
+	if r.Clients != nil {
+		return clients.Properties()
+	}
+	return explore.Properties()
+}
+
+// Kind finds a kind of events by its name.
+func Kind(name string) (classic.EventKind, error) {
+	var all []string
+	for _, k := range explore.EventKinds() {
+		if strings.EqualFold(explore.EventName(k), name) {
+			return k, nil
+		}
+		all = append(all, explore.EventName(k))
+	}
+	return 0, fmt.Errorf("there is no event %q; there are %s", name, strings.Join(all, ", "))
+}
