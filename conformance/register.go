@@ -171,7 +171,8 @@ func parseEntry(line string) (Entry, error) {
 				return e, fmt.Errorf("status=%s is neither always nor sometimes", value)
 			}
 		default:
-			return e, fmt.Errorf("unknown word %q", f)
+			return e, fmt.Errorf("unknown word %q; a register has entries as in \"fetch-nothing block=2 rule=fetch.nothing kind=bug\", "+
+				"and a list that muster verify --write-known writes is another thing, for --known", f)
 		}
 	}
 	if e.Block == 0 || e.Rule == "" || e.Kind == "" {

@@ -47,7 +47,7 @@ func TestRegisterErrors(t *testing.T) {
 		"one block=1 rule=heartbeat.unheard kind=bug\n----\n":                `r.txt:1: no rule "heartbeat.unheard"`,
 		"one block=1 rule=heartbeat.stable kind=feature\n----\n":             "r.txt:1: kind=feature is neither bug nor simplification",
 		"one block=1 rule=heartbeat.stable kind=bug status=rarely\n----\n":   "r.txt:1: status=rarely is neither always nor sometimes",
-		"one block=1 rule=heartbeat.stable kind=bug status=always x\n----\n": `r.txt:1: unknown word "x"`,
+		"one block=1 rule=heartbeat.stable kind=bug status=always x\n----\n": `r.txt:1: unknown word "x"; a register has entries as in "fetch-nothing block=2 rule=fetch.nothing kind=bug", and a list that muster verify --write-known writes is another thing, for --known`,
 	} {
 		if _, err := ParseRegister("r.txt", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -35,6 +35,9 @@ func explain(w io.Writer, name string) error {
 		return unavailable(err)
 	}
 	found := rulesLike(name)
+	if strings.HasPrefix(name, "doctor.") {
+		return usage("%s is a finding of muster doctor: docs/doctor.md explains each of them", name)
+	}
 	if len(found) == 0 {
 		scenario, err := scenarioCalled(name, all)
 		if err != nil {

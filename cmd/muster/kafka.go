@@ -85,6 +85,9 @@ func startKafka(cmd *cobra.Command, opts kafka.Options) error {
 	ctx := cmd.Context()
 	p := newProgress(cmd.ErrOrStderr())
 	opts.Progress = func(line string) { p.say("%s", line) }
+	if !kafkaRelease.MatchString(opts.Version) {
+		return usage("%q: want a whole release, three numbers, as in muster kafka start 4.3.1", opts.Version)
+	}
 	broker, err := kafka.Start(ctx, opts)
 	if err != nil {
 		return unavailable(err)

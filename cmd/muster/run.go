@@ -126,6 +126,7 @@ func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Sc
 		return err
 	}
 	s.progress.done()
+	v.Alone()
 	v.Close(strict, nil, time.Since(began))
 	return conclude(cmd, v, outputs)
 }

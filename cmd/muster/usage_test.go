@@ -31,6 +31,8 @@ func TestWrongUsage(t *testing.T) {
 		"model of a bad release":    {[]string{"verify", "model:nine"}, []string{"nine"}},
 		"as what":                   {[]string{"verify", "model", "--as", "4.3"}, []string{"kafka:4.3.1"}},
 		"as what, with three dots":  {[]string{"verify", "model", "--as", "kafka:a.b.c"}, []string{"three numbers", "kafka:4.3.1"}},
+		"no release to start":       {[]string{"kafka", "start", "4.3"}, []string{"three numbers", "muster kafka start 4.3.1"}},
+		"a finding of the doctor":   {[]string{"explain", "doctor.wedged"}, []string{"docs/doctor.md"}},
 		"a release as another":      {[]string{"verify", "kafka:4.3.1", "--as", "kafka:3.9.2"}, []string{"leave --as out"}},
 		"the latest kafka":          {[]string{"verify", "kafka:latest"}, []string{"three numbers", "kafka:4.3.1"}},
 		"half a release":            {[]string{"verify", "kafka:4.3"}, []string{"three numbers", "kafka:4.3.1"}},

@@ -56,7 +56,7 @@ const maxUncovered = 20
 // uncovered names the rules that no scenario put to the test. Where they are many it says how many, and who names them.
 func (v *Verdict) uncovered(b *strings.Builder) {
 	switch {
-	case v.Rules == nil || len(v.Rules.Uncovered) == 0:
+	case v.Rules == nil || len(v.Rules.Uncovered) == 0 || v.alone: // whoever asks for some scenarios knows that
 	case len(v.Rules.Uncovered) <= maxUncovered:
 		fmt.Fprintf(b, "\nrules not put to the test: %s\n", strings.Join(v.Rules.Uncovered, ", "))
 	default:

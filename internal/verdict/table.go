@@ -64,6 +64,9 @@ func (v *Verdict) rows(b *strings.Builder) {
 		return
 	}
 	row := func(name string, ran bool, howMuch, result string) {
+		if !ran && v.alone { // nobody asked for it
+			return
+		}
 		if !ran {
 			howMuch, result = notRun, "-"
 		}
