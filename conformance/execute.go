@@ -146,8 +146,10 @@ func (res Result) confirmed(again func(strained int) Result) Result {
 		case Fail:
 			seen = append(seen, next.Failure)
 			sure := unexcused(seen)
-			same := func(f *Failure) bool { return f != next.Failure && f.Block == next.Failure.Block }
-			if next.Failure.excuse == "" && (slices.ContainsFunc(sure, same) || len(sure) > manyTries) {
+			same := func(f *Failure) bool {
+				return f != next.Failure && f.Block == next.Failure.Block && f.torn == next.Failure.torn
+			}
+			if next.Failure.excuse == "" && (slices.ContainsFunc(sure, same) || len(sure) > manyTries && next.Failure.torn == "") {
 				return next.againLater(res)
 			}
 			tries = manyTries // another one each time, or always while the machine is too busy: it may be the machine
@@ -157,6 +159,9 @@ func (res Result) confirmed(again func(strained int) Result) Result {
 		default:
 			return next.open(res.Failure, "it failed and could not be run again to see whether that repeats: "+next.Reason)
 		}
+	}
+	if f := seen[len(seen)-1]; f.torn != "" && f.excuse == "" {
+		return res.scattered(f, len(seen))
 	}
 	return res.undecided(res.Failure, len(seen))
 }
@@ -219,6 +224,7 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 		res.Failure = s.failure(i, expected[0], got)
 		res.Failure.resembles(alike(s.File.Blocks[i], expected, got), expected[0])
 		res.Failure.desert(r, expected[0])
+		res.Failure.tear(r)
 		res.Failure.strained(r)
 		if isContract(res.Failure) {
 			return false
@@ -238,6 +244,7 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 	if f.resembles(alike(s.File.Blocks[i], expected, got), expected[0]); isContract(f) {
 		f.Note, f.later = after(res.Failure), true
 		f.desert(r, expected[0])
+		f.tear(r)
 		f.strained(r)
 		res.Later = append(res.Later, f)
 		return false

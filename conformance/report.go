@@ -58,6 +58,7 @@ type Failure struct {
 	Text     string   // the scenario up to the failing block with both texts, for a person
 	Artefact string   // the file where Text is kept, if it could be written
 
+	torn   string // the first line that differs because the connection ended, or gave what is no answer; empty without one
 	later  bool   // after another failure of the same scenario
 	excuse string // what this machine did to the attempt that may be why it differs; empty if that cannot be
 }

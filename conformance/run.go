@@ -55,6 +55,7 @@ type run struct {
 	deserted bool         // an answer that the text promises never came, though the target answers others and this machine was awake
 	dozed    bool         // this machine stood still for a while, so that it says nothing if an answer did not come
 	strain   strain       // how well this machine kept up, in all blocks so far
+	torn     []torn       // why answers could not be had, or not be read
 	lacking  []string     // acknowledged commits that a fetch did not show
 }
 
@@ -117,7 +118,7 @@ func scale(caps target.Capabilities) float64 {
 
 // exec runs one block and returns its text.
 func (r *run) exec(b *script.Block, expected []*script.Variant) ([]string, error) {
-	r.block, r.expected, r.lines, r.stopped, r.deserted, r.dozed, r.lacking = b, expected, nil, nil, false, false, nil
+	r.block, r.expected, r.lines, r.stopped, r.deserted, r.dozed, r.torn, r.lacking = b, expected, nil, nil, false, false, nil, nil
 	r.strain.next()
 	for i := range b.Commands {
 		c := &b.Commands[i]
@@ -310,9 +311,11 @@ func (r *run) render(l *line) string {
 	resp, err := l.req.call.Answer()
 	switch {
 	case errors.Is(err, target.ErrClosed):
-		return "CONNECTION_CLOSED"
+		r.tear(l.req, err)
+		return closedText
 	case err != nil:
-		return "NO_READABLE_ANSWER"
+		r.tear(l.req, err)
+		return unreadableText
 	default:
 		return l.req.render(resp)
 	}
