@@ -146,10 +146,7 @@ func (res Result) confirmed(again func(strained int) Result) Result {
 		case Fail:
 			seen = append(seen, next.Failure)
 			sure := unexcused(seen)
-			same := func(f *Failure) bool {
-				return f != next.Failure && f.Block == next.Failure.Block && f.torn == next.Failure.torn
-			}
-			if next.Failure.excuse == "" && (slices.ContainsFunc(sure, same) || len(sure) > manyTries && next.Failure.torn == "") {
+			if next.Failure.excuse == "" && (next.Failure.repeats(sure) || len(sure) > manyTries && next.Failure.torn == "") {
 				return next.againLater(res)
 			}
 			tries = manyTries // another one each time, or always while the machine is too busy: it may be the machine

@@ -43,6 +43,21 @@ func (f *Failure) tear(r *run) {
 	f.Note = more(f.Note, "No answer could be read to "+strings.Join(why, "; to ")+".")
 }
 
+// repeats reports whether the failure is one of those that were seen. Where connections break now and then, one that hits the same request twice may
+// be chance: it takes three then.
+func (f *Failure) repeats(seen []*Failure) bool {
+	same, enough := 0, 2
+	if f.torn != "" {
+		enough = 3
+	}
+	for _, s := range seen {
+		if s.Block == f.Block && s.torn == f.torn {
+			same++
+		}
+	}
+	return same >= enough
+}
+
 // scattered is the result of a scenario whose answers are lost now here, now there.
 func (res Result) scattered(f *Failure, tries int) Result {
 	return res.open(f, fmt.Sprintf("it failed in each of %d tries, each time elsewhere, and last because no answer could be read (%s): "+

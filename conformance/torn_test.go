@@ -25,9 +25,11 @@ func TestTornConnections(t *testing.T) {
 	}{
 		"once":              {[]string{"JoinGroup"}, cut, Pass},
 		"elsewhere":         {[]string{"JoinGroup", "SyncGroup"}, cut, Pass},
-		"here and there":    {[]string{"JoinGroup", "SyncGroup", "JoinGroup"}, cut, Fail},
-		"the same":          {[]string{"SyncGroup", "SyncGroup"}, cut, Fail},
-		"garbage, the same": {[]string{"SyncGroup", "SyncGroup"}, garbage, Fail},
+		"here and there":    {[]string{"JoinGroup", "SyncGroup", "JoinGroup"}, cut, Pass},
+		"nearly always":     {[]string{"JoinGroup", "SyncGroup", "JoinGroup", "JoinGroup"}, cut, Fail},
+		"twice":             {[]string{"SyncGroup", "SyncGroup"}, cut, Pass},
+		"the same":          {[]string{"SyncGroup", "SyncGroup", "SyncGroup"}, cut, Fail},
+		"garbage, the same": {[]string{"SyncGroup", "SyncGroup", "SyncGroup"}, garbage, Fail},
 	} {
 		try := 0
 		h := sole(func(*exchange) time.Duration { return 0 })
