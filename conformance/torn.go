@@ -60,6 +60,6 @@ func (f *Failure) repeats(seen []*Failure) bool {
 
 // scattered is the result of a scenario whose answers are lost now here, now there.
 func (res Result) scattered(f *Failure, tries int) Result {
-	return res.open(f, fmt.Sprintf("it failed in each of %d tries, each time elsewhere, and last because no answer could be read (%s): "+
+	return res.open(f, fmt.Sprintf("it failed in %d tries, not three times at the same place, and last because no answer could be read (%s): "+
 		"something between Muster and the target, or the target, breaks connections; look into the target's log", tries, f.torn))
 }

@@ -142,10 +142,13 @@ func (r *run) sendJoin(req *request, msg *kmsg.JoinGroupRequest, asked int16) er
 }
 
 // joinsAlone reports whether a JoinGroup has no other member to wait for: the group had none, or all others wait in JoinGroup already.
+// DescribeGroups may not show a group yet whose members have been answered (describe.unseen).
 func (r *run) joinsAlone(req *request, before view) bool {
 	switch before.state {
 	case "Empty", "Dead":
-		return true
+		return !slices.ContainsFunc(r.order, func(a *actor) bool {
+			return a != req.actor && a.group == req.group && a.joinID != "" && a.gen > 0
+		})
 	case "PreparingRebalance":
 		for _, id := range before.members {
 			waits := slices.ContainsFunc(r.open, func(o *request) bool { return o.verb == "join" && o.member == id })
