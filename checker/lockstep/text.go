@@ -240,7 +240,13 @@ func list(parts []string) string {
 	return strings.Join(parts, ", ")
 }
 
+// bytes are shown as they are where that is text, else quoted: a subscription would upset a terminal.
 func bytes(b []byte) string {
+	for _, c := range b {
+		if c <= ' ' || c > '~' {
+			return strconv.Quote(string(b))
+		}
+	}
 	if len(b) == 0 {
 		return `""`
 	}
