@@ -3,6 +3,7 @@ package lockstep
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
