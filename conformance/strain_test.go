@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,11 +20,13 @@ import (
 type starved struct {
 	target.Target
 	wakes time.Duration // by as much at most
+
+	reaches time.Duration
 }
 
 // starving is such a target, on which each is late by as much at most.
 func starving(tg target.Target, wakes, reaches time.Duration) starved {
-	return starved{late(tg, func(kmsg.Request) time.Duration { return upTo(reaches) }), wakes}
+	return starved{late(tg, func(kmsg.Request) time.Duration { return upTo(reaches) }), wakes, reaches}
 }
 
 type starvedClock struct {
@@ -54,8 +57,19 @@ func upTo(d time.Duration) time.Duration {
 	return d/4 + rand.N(3*d/4)
 }
 
-// timed are scenarios that let time pass, of the kinds that suffer most.
+// timed are scenarios that let time pass, of the kinds that suffer most: some, nightly all.
 func timed(t *testing.T) []*conformance.Scenario {
+	t.Helper()
+	all := everyTimed(t)
+	if os.Getenv("MUSTER_NIGHTLY") == "" {
+		all = slices.DeleteFunc(all, func(s *conformance.Scenario) bool {
+			return s.Name != "session-expires" && s.Name != "sync-timer-expels"
+		})
+	}
+	return all
+}
+
+func everyTimed(t *testing.T) []*conformance.Scenario {
 	t.Helper()
 	return slices.DeleteFunc(scenarios(t), func(s *conformance.Scenario) bool {
 		passes := slices.ContainsFunc(s.File.Blocks, func(b *script.Block) bool {
@@ -78,6 +92,9 @@ func TestStarvedMachine(t *testing.T) {
 		"a bit loaded":            starving(tg, 20*time.Millisecond, 10*time.Millisecond),
 	} {
 		t.Run(name, func(t *testing.T) {
+			if on.reaches >= 400*time.Millisecond && os.Getenv("MUSTER_NIGHTLY") == "" {
+				t.Skip("takes most of a minute; MUSTER_NIGHTLY=1 runs it")
+			}
 			t.Parallel()
 			all := timed(t)
 			rep, err := conformance.Suite{Scenarios: all, Parallel: len(all), OutDir: t.TempDir()}.Run(t.Context(), on, nil)
