@@ -13,6 +13,7 @@ const runsOfSometimes = 16
 
 // TestKfake holds kfake against its register, in both directions: what it does not list is new, what it lists must be there.
 func TestKfake(t *testing.T) {
+	t.Parallel() // it mostly waits
 	reg, ok, err := conformance.Registered("kfake")
 	if err != nil || !ok {
 		t.Fatalf("no register of kfake: %v", err)

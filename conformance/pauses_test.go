@@ -68,6 +68,7 @@ func TestPausingCoordinator(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits in real time")
 	}
+	t.Parallel()
 	tg := opened(t, "impl+tcp")
 	quick := slices.DeleteFunc(scenarios(t), func(s *conformance.Scenario) bool {
 		return slices.ContainsFunc(s.File.Blocks, func(b *script.Block) bool {

@@ -157,8 +157,12 @@ func TestKafkaNoSuchRelease(t *testing.T) {
 	muster(t, 2*time.Minute, "verify", "kafka:4.99.0").expect(t, 3, "4.99.0", "verdict: unavailable")
 }
 
-// TestKafkaCampaign kills a broker in the middle of what many clients do. Kafka holds, or the machine is too busy to say so.
+// TestKafkaCampaign kills a broker in the middle of what many clients do. Kafka holds, or the machine is too busy to say so. It does not run by
+// default: some right histories are still called wrong there, which docs/campaign.md tells.
 func TestKafkaCampaign(t *testing.T) {
+	if os.Getenv("MUSTER_NIGHTLY") == "" {
+		t.Skip("campaigns on brokers that are killed are still called wrong now and then; MUSTER_NIGHTLY=1 runs it")
+	}
 	needKafka(t)
 	asJSON := filepath.Join(t.TempDir(), "v.json")
 	run := muster(t, 3*time.Minute, "campaign", "kafka:4.3.1", "--budget", "30s", "--seed", "1", "--json", asJSON)

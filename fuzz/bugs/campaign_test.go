@@ -29,11 +29,11 @@ var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": he
 
 // The budget is fixed: a judge that needs more to find a bug does not count as finding it.
 const (
-	sequences, events = 400, 60                            // lockstep
-	healings, faults  = 60, 30                             // converge
-	budget, quiet     = 40 * time.Second, 15 * time.Second // linearize
-	limit             = 60 * time.Second                   // of one judge on one bug
-	mostEvents        = 12                                 // that lockstep shrinks a bug to
+	sequences, events = 400, 60                           // lockstep
+	healings, faults  = 60, 30                            // converge
+	budget, quiet     = 40 * time.Second, 8 * time.Second // linearize
+	limit             = 60 * time.Second                  // of one judge on one bug
+	mostEvents        = 12                                // that lockstep shrinks a bug to
 )
 
 const seed = 1
