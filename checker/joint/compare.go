@@ -84,14 +84,7 @@ func (m *machine) follow(x *explanation, t *classic.Transition) (n candidate) {
 	if t.Rekeyed >= 0 {
 		n.names[t.Rekeyed].id = m.minted
 	}
-	switch t.Generation {
-	case classic.NextGeneration:
-		n.generation++
-	case classic.SecondGeneration:
-		n.generation += 2
-	case classic.ResetGeneration:
-		n.generation = 0
-	}
+	n.generation = t.Generation.After(n.generation)
 	if m.e.crash {
 		n.parked = [room]waiting{}
 	}

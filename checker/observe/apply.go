@@ -99,14 +99,7 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 	n := *b
 	n.state = t.Next
 	o := Outcome{Branch: &n, Rules: slices.Clone(t.Rules), Records: slices.Clone(t.Records)}
-	switch t.Generation {
-	case classic.NextGeneration:
-		n.generation++
-	case classic.SecondGeneration:
-		n.generation += 2
-	case classic.ResetGeneration:
-		n.generation = 0
-	}
+	n.generation = t.Generation.After(n.generation)
 	if c.event.Kind.Request() {
 		o.Rules = append(o.Rules, c.cites(w, t)...)
 		n.learn(b, c, t)

@@ -191,14 +191,7 @@ func (l *Teller) follow(e *c.Event, t *c.Transition, speaker string) {
 			l.who[slot] = speaker
 		}
 	}
-	switch t.Generation {
-	case c.NextGeneration:
-		l.gen++
-	case c.SecondGeneration:
-		l.gen += 2
-	case c.ResetGeneration:
-		l.gen = 0
-	}
+	l.gen = int(t.Generation.After(int32(l.gen)))
 	l.told = e.Kind.Request() && len(t.Replies) == 0
 	for _, r := range t.Replies {
 		l.told = l.told || r.To.Kind != c.Caller

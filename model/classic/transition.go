@@ -30,6 +30,19 @@ const (
 	LoadedGeneration                  // that of the record that was loaded
 )
 
+// After is the generation that follows the given one. That of a record stays, which whoever drives the model has taken from the log by then.
+func (e GenerationEffect) After(generation int32) int32 {
+	switch e {
+	case NextGeneration:
+		return generation + 1
+	case SecondGeneration:
+		return generation + 2
+	case ResetGeneration:
+		return 0
+	}
+	return generation
+}
+
 // OffsetsEffect is what becomes of the group's committed offsets.
 type OffsetsEffect uint8
 
