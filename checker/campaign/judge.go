@@ -78,12 +78,13 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	}
 }
 
-// keep saves a history that is not legal, unless enough are saved already, and returns where.
+// keep saves a history that is not legal, and returns where. Every illegal one is kept, whether or not it is told: what is made small of it may
+// show less than it does. Of those that could not be decided the first few are.
 func (c *campaign) keep(h *history.History, v linearize.Verdict) string {
 	c.mu.Lock()
-	undecided, told := len(c.report.Reasons), len(c.report.Failures)
+	undecided := len(c.report.Reasons)
 	c.mu.Unlock()
-	if v.Result == linearize.Legal || v.Result == linearize.Unknown && (undecided >= maxReasons || h.Header.Stall > c.o.Slack) || v.Result == linearize.Illegal && told >= explained {
+	if v.Result == linearize.Legal || v.Result == linearize.Unknown && (undecided >= maxReasons || h.Header.Stall > c.o.Slack) {
 		return ""
 	}
 	file := filepath.Join(c.o.Out, fmt.Sprintf("history-%d.jsonl", h.Header.Seed))
