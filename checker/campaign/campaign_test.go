@@ -230,20 +230,23 @@ func TestCanary(t *testing.T) {
 	k.saw(at(500), 300*time.Millisecond) // from 200 on
 	k.saw(at(600), 10*time.Millisecond)  // ordinary
 	for _, test := range []struct {
-		from, to     int
-		worst, total int
-	}{{0, 30, 0, 0}, {0, 50, 60, 0}, {150, 210, 300, 300}, {0, 1000, 300, 300}, {510, 1000, 0, 0}} {
-		worst, total := k.between(at(test.from), at(test.to), 100*time.Millisecond)
-		if worst != time.Duration(test.worst)*time.Millisecond || total != time.Duration(test.total)*time.Millisecond {
-			t.Errorf("from %d to %d ms: worst %v, in all %v; want %d and %d ms", test.from, test.to, worst, total, test.worst, test.total)
+		from, to int
+		lates    []int
+	}{{0, 30, nil}, {0, 50, []int{60}}, {150, 210, []int{300}}, {0, 1000, []int{60, 300}}, {510, 1000, nil}} {
+		var lates []int
+		for _, s := range k.between(at(test.from), at(test.to)) {
+			lates = append(lates, int(s.late.Milliseconds()))
+		}
+		if !slices.Equal(lates, test.lates) {
+			t.Errorf("from %d to %d ms: stalls of %v ms, want %v", test.from, test.to, lates, test.lates)
 		}
 	}
 	if late := k.lately(); late != 300*time.Millisecond || k.lately() != 0 {
 		t.Errorf("lately %v", late)
 	}
 	k.begin(at(0), 0) // and nothing has come back yet
-	if worst, _ := k.between(at(0), at(400), time.Second); worst < 390*time.Millisecond {
-		t.Errorf("a stall that goes on counts as %v", worst)
+	if stalls := k.between(at(0), at(400)); len(stalls) != 3 || stalls[2].late < 390*time.Millisecond {
+		t.Errorf("with one that goes on the stalls are %v", stalls)
 	}
 }
 

@@ -157,24 +157,17 @@ func (k *canary) lately() time.Duration {
 	return late
 }
 
-// between is the worst stall of a time, and the sum of those that are longer than the slack that there is for all that is late.
-func (k *canary) between(from, to time.Time, slack time.Duration) (worst, total time.Duration) {
-	add := func(late time.Duration) {
-		worst = max(worst, late)
-		if late > slack {
-			total += late
-		}
-	}
-	if late := k.late(to); late >= stallFrom {
-		add(late)
-	}
+// between are the stalls of a time.
+func (k *canary) between(from, to time.Time) (all []stall) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	for _, s := range k.stalls {
-		if s.end.Before(from) || s.end.Add(-s.late).After(to) {
-			continue
+		if !s.end.Before(from) && !s.end.Add(-s.late).After(to) {
+			all = append(all, s)
 		}
-		add(s.late)
 	}
-	return worst, total
+	k.mu.Unlock()
+	if late := k.late(to); late >= stallFrom { // and nothing has come back yet
+		all = append(all, stall{to, late})
+	}
+	return all
 }

@@ -23,6 +23,7 @@ type cell struct {
 	started   time.Time
 
 	history *history.History // when it is over
+	worst   time.Duration    // for so long nothing came back
 }
 
 // names are those of its clients.
@@ -95,7 +96,7 @@ func (c *campaign) run(ctx context.Context, one *cell) {
 	if len(one.history.Calls) == 0 {
 		return
 	}
-	c.count(one.history)
+	c.count(one)
 	select {
 	case c.ready <- one:
 	default: // so many wait already that there is no hope
@@ -113,11 +114,11 @@ func (c *campaign) finish(one *cell, ended time.Time) {
 	if one.disturbed {
 		slack += longestHold
 	}
-	worst, total := c.canary.between(one.started, ended, c.o.Slack)
+	total := c.stalls(one, ended)
 	one.history = one.rec.History(history.Header{
 		Target: c.target.Name(), Seed: one.plan.Seed, Started: one.started.UTC().Format(time.RFC3339),
 		MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, NewMemberTimeout: newMemberTimeout, MaxMetadata: maxMetadata,
-		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, Stall: worst, StalledFor: total, Ran: ended.Sub(one.started),
+		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, StalledFor: total, Ran: ended.Sub(one.started),
 		Groups: one.plan.Groups, Topics: topics,
 	})
 }
@@ -132,7 +133,8 @@ func (c *campaign) initialDelay() time.Duration {
 }
 
 // count counts calls by their ends.
-func (c *campaign) count(h *history.History) {
+func (c *campaign) count(one *cell) {
+	h := one.history
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Made += len(h.Calls)
@@ -143,7 +145,7 @@ func (c *campaign) count(h *history.History) {
 			c.report.NotAnswered++
 		}
 	}
-	c.report.Stall = max(c.report.Stall, h.Header.Stall)
+	c.report.Stall = max(c.report.Stall, one.worst)
 }
 
 // tidy removes the groups of a cell from a target that may have few of ours at a time: their members leave, then they are deleted. What

@@ -56,10 +56,10 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 		return
 	}
 	var illegal []string
-	whole := c.keep(h, v)
+	whole := c.keep(one, v)
 	c.mu.Lock()
 	for _, g := range v.Groups {
-		if g.Result == linearize.Unknown && h.Header.Stall > c.o.Slack {
+		if g.Result == linearize.Unknown && one.worst > c.o.Slack {
 			c.report.Stalled++ // all that was on its way overlaps then, and any timer may have fired
 			continue
 		}
@@ -80,11 +80,12 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 
 // keep saves a history that is not legal, and returns where. Every illegal one is kept, whether or not it is told: what is made small of it may
 // show less than it does. Of those that could not be decided the first few are.
-func (c *campaign) keep(h *history.History, v linearize.Verdict) string {
+func (c *campaign) keep(one *cell, v linearize.Verdict) string {
+	h := one.history
 	c.mu.Lock()
 	undecided := len(c.report.Reasons)
 	c.mu.Unlock()
-	if v.Result == linearize.Legal || v.Result == linearize.Unknown && (undecided >= maxReasons || h.Header.Stall > c.o.Slack) {
+	if v.Result == linearize.Legal || v.Result == linearize.Unknown && (undecided >= maxReasons || one.worst > c.o.Slack) {
 		return ""
 	}
 	file := filepath.Join(c.o.Out, fmt.Sprintf("history-%d.jsonl", h.Header.Seed))

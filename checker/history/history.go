@@ -240,16 +240,6 @@ func (h *History) Restarts() bool {
 	return slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.Kind == Restart })
 }
 
-// Paused is for how long the target stood still in all.
-func (h *History) Paused() (d time.Duration) {
-	for _, f := range h.Faults {
-		if f.Kind == Pause {
-			d += time.Duration(f.End() - f.At)
-		}
-	}
-	return d
-}
-
 func (h *History) sortFaults() {
 	slices.SortStableFunc(h.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 }

@@ -86,7 +86,7 @@ func CheckFile(ctx context.Context, path string, limits Limits) (Verdict, *histo
 func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, error) {
 	limits = limits.withDefaults()
 	started := time.Now()
-	parts, err := split(h, h.Header.Lateness())
+	parts, err := split(h)
 	if err != nil {
 		return Verdict{Reason: err.Error()}, err
 	}
@@ -123,7 +123,7 @@ func prepare(h *history.History, group string, limits Limits) (observe.Config, *
 	if err != nil {
 		return config, nil, err
 	}
-	parts, err := split(h, h.Header.Lateness())
+	parts, err := split(h)
 	if err != nil {
 		return config, nil, err
 	}
@@ -182,7 +182,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
+	return &judge{world: world, partition: p, capacity: limits.Explanations, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
 }
 
 // model is the judge in porcupine's terms.

@@ -269,7 +269,7 @@ func (f *finding) text(h *history.History) string {
 		}
 		fmt.Fprintf(&s, "  %s\n", line)
 	}
-	fmt.Fprintf(&s, "\nThe calls (milliseconds since the start; >> marks the one above; timers may be %v late):\n\n%s", h.Header.Lateness()+h.Paused(), f.timeline(h.Faults))
+	fmt.Fprintf(&s, "\nThe calls (milliseconds since the start; >> marks the one above; timers may be %v late, and while the target stands still):\n\n%s", h.Header.Lateness(), f.timeline(h.Faults))
 	return s.String()
 }
 

@@ -211,8 +211,9 @@ func TestByHand(t *testing.T) {
 			b.fetch("a", 50, 51, 1)
 		}, Legal},
 		{"the same answer without a crash", "", func(b *book) { b.commit("a", 30, 31, "", -1, 2, 14) }, Illegal},
-		{"a timer that is late by a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 300, 301, "A", 1, 0) }, Legal},
-		{"a timer that is later than a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 400, 401, "A", 1, 0) }, Illegal},
+		{"a timer that is late by a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 265, 266, "A", 1, 0) }, Legal},
+		{"a timer that is later than a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 290, 291, "A", 1, 0) }, Illegal},
+		{"a timer that is late after a pause was over", "", func(b *book) { b.alone(); b.pause(20, 80); b.heartbeat("a", 190, 191, "A", 1, 0) }, Illegal},
 		{"a timer that is early, after a pause", "", func(b *book) { b.alone(); b.pause(20, 60); b.heartbeat("a", 80, 81, "A", 1, 25) }, Illegal},
 		{"a request that was not sent", "", func(b *book) {
 			b.commit("a", 0, 1, "", -1, 1, 0)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -15,9 +16,9 @@ import (
 
 // minimise makes an illegal history of one group small. First it looks for the shortest beginning that is illegal: what ends it is the
 // wrong call, the first answer (or silence) that nothing explains. Then it leaves out calls for as long as the fault stays the same
-// one. A history can also become illegal because a call was left out, as a member whose JoinGroup is gone is unknown; so a smaller
-// history is only taken where it is illegal, would be legal if nothing were known of how the wrong call ended, and has the call end in
-// another way than it did for no other reason.
+// one. A history can also become illegal because a call was left out, as a member whose JoinGroup is gone is unknown. So what may have had an
+// effect is left out only where the history is illegal whether it had one or not, would be legal if nothing were known of how the wrong
+// call ended, and has that end in another way than it did for no other reason.
 func minimise(ctx context.Context, h *history.History, group string, limits Limits, budget time.Duration) (*history.History, *finding) {
 	m := &minimiser{group: group, limits: limits.withDefaults()}
 	m.best = h.Keep(func(c *history.Call) bool { return slices.Contains(c.Groups, group) })
@@ -33,12 +34,13 @@ func minimise(ctx context.Context, h *history.History, group string, limits Limi
 	m.limits.Timeout = min(m.limits.Timeout, max(budget/4, 100*time.Millisecond))
 	m.pasts(ctx)
 	m.try(ctx, func(c *history.Call) bool { return !looks(c) })
-	m.try(ctx, func(c *history.Call) bool { return !refused(c) })
+	m.try(ctx, func(c *history.Call) bool { return !idle(c) })
 	m.faults(ctx)
 	for changed := true; changed && m.time(ctx); {
 		changed = m.clients(ctx)
 		changed = m.chunks(ctx) || changed
 	}
+	m.faults(ctx)
 	return m.best, m.found
 }
 
@@ -102,16 +104,31 @@ func forget(h *history.History, id int64) *history.History {
 
 // try takes the smaller history if it shows the same fault.
 func (m *minimiser) try(ctx context.Context, keep func(*history.Call) bool) bool {
-	smaller := m.best.Keep(func(c *history.Call) bool { return c.ID == m.wrong || keep(c) })
-	return len(smaller.Calls) < len(m.best.Calls) && m.take(ctx, smaller)
+	all := func(c *history.Call) bool { return c.ID == m.wrong || keep(c) }
+	smaller := m.best.Keep(all)
+	return len(smaller.Calls) < len(m.best.Calls) && m.take(ctx, smaller, m.maybe(all))
 }
 
-// take takes the smaller history if it shows the same fault, and says whether it does.
-func (m *minimiser) take(ctx context.Context, smaller *history.History) bool {
+// maybe is the best history with nothing known of the calls that are not kept, but that they were sent: each may have had its effect or not. Where
+// that is illegal the smaller history is too, and not because something that mattered is missing. Calls that only look, and those that had no effect
+// by their answers, are just gone.
+func (m *minimiser) maybe(keep func(*history.Call) bool) *history.History {
+	open := m.best.Keep(func(c *history.Call) bool { return keep(c) || !looks(c) && !idle(c) })
+	open.Calls = slices.Clone(open.Calls)
+	for i := range open.Calls {
+		if c := &open.Calls[i]; !keep(c) && c.Outcome != history.NotSent {
+			c.Outcome, c.Response, c.Error = history.Open, nil, ""
+		}
+	}
+	return open
+}
+
+// take takes the smaller history if the other, which says no more than both, shows the same fault, and says whether it does.
+func (m *minimiser) take(ctx context.Context, smaller, both *history.History) bool {
 	if !m.time(ctx) {
 		return false
 	}
-	if m.check(ctx, forget(smaller, m.wrong)) != Legal || m.check(ctx, smaller) != Illegal {
+	if m.check(ctx, forget(smaller, m.wrong)) != Legal || m.check(ctx, both) != Illegal || m.check(ctx, smaller) != Illegal {
 		return false
 	}
 	found := find(ctx, smaller, m.group, m.wrong, m.limits)
@@ -131,13 +148,19 @@ func (m *minimiser) take(ctx context.Context, smaller *history.History) bool {
 func (m *minimiser) pasts(ctx context.Context) {
 	for i := len(m.best.Calls) - 1; i >= 0; i-- {
 		c := m.best.Calls[i]
-		if c.Key == int16(kmsg.DeleteGroups) && !refused(&c) && m.try(ctx, func(old *history.Call) bool { return old.Return >= c.Call }) {
+		if c.Key != int16(kmsg.DeleteGroups) || c.Outcome != history.Answered || refused(&c) {
+			continue
+		}
+		smaller := m.best.Keep(func(old *history.Call) bool {
+			return old.ID == m.wrong || old.Return >= c.Call || old.Outcome.Unknown()
+		})
+		if len(smaller.Calls) < len(m.best.Calls) && m.take(ctx, smaller, smaller) {
 			return
 		}
 	}
 }
 
-// faults leaves out what was done to the target where it has nothing to do with it. What was done to connections is told by their calls.
+// faults leaves out what was done to the target before the first call or after the last. What was done to connections is told by their calls.
 func (m *minimiser) faults(ctx context.Context) {
 	without := func(keep func(*history.Fault) bool) *history.History {
 		smaller := *m.best
@@ -154,10 +177,10 @@ func (m *minimiser) faults(ctx context.Context) {
 			return c.Client == f.Client && c.Outcome == history.Lost && c.Call <= f.At && f.At <= c.Return
 		})
 	})
-	for i := len(m.best.Faults) - 1; i >= 0; i-- {
-		if gone := m.best.Faults[i]; gone.Client == "" {
-			m.take(ctx, without(func(f *history.Fault) bool { return *f != gone }))
-		}
+	first, last := m.best.Calls[0].Call, (&history.History{Calls: m.best.Calls}).End()
+	smaller := without(func(f *history.Fault) bool { return f.Client != "" || f.End() >= first && f.At <= last })
+	if len(smaller.Faults) < len(m.best.Faults) {
+		m.take(ctx, smaller, smaller)
 	}
 }
 
@@ -170,17 +193,30 @@ func looks(c *history.Call) bool {
 	return false
 }
 
+// idle says whether the call was refused, and has changed nothing. A JoinGroup that is refused may have made the group, or removed an id.
+func idle(c *history.Call) bool {
+	return c.Key != int16(kmsg.JoinGroup) && refused(c) && !slices.ContainsFunc(codesOf(c), func(code int16) bool { return slices.Contains(doubtful, code) })
+}
+
+// doubtful are errors of requests that may have had their effect all the same.
+var doubtful = []int16{kerr.UnknownServerError.Code, kerr.RequestTimedOut.Code, kerr.CoordinatorNotAvailable.Code, kerr.NotCoordinator.Code}
+
 // refused says whether all that the call asked for was answered with an error. MEMBER_ID_REQUIRED is none: it has an effect.
 func refused(c *history.Call) bool {
+	all := codesOf(c)
+	return len(all) > 0 && !slices.Contains(all, 0) && !slices.Contains(all, kerr.MemberIDRequired.Code)
+}
+
+// codesOf are the error codes of a call's answer; none without one.
+func codesOf(c *history.Call) []int16 {
 	if c.Outcome != history.Answered {
-		return false
+		return nil
 	}
 	resp, err := c.DecodeResponse()
 	if err != nil {
-		return false
+		return nil
 	}
-	all := codes(resp)
-	return len(all) > 0 && !slices.Contains(all, 0) && !slices.Contains(all, 79)
+	return codes(resp)
 }
 
 // clients leaves out all calls of one client at a time.

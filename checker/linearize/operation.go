@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sort"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -88,16 +87,16 @@ type partition struct {
 	group      string
 	calls      map[checker.Ticket]*call
 	operations []*operation
-	lateness   time.Duration
+	slack      slack
 	restarts   []*operation // by instant
 	closed     int          // calls that the target ended by closing the connection
 }
 
-// split makes the partitions of a history. lateness is how late a request may be taken up, a timer fire, and an answer arrive.
-func split(h *history.History, lateness time.Duration) ([]*partition, error) {
+// split makes the partitions of a history.
+func split(h *history.History) ([]*partition, error) {
 	byGroup := map[string]*partition{}
 	end := h.End() + 1
-	lateness += h.Paused() // what stands still is as late as it stood
+	late := newSlack(h.Header.Lateness(), h.Faults)
 	for i := range h.Calls {
 		rec := &h.Calls[i]
 		req, err := rec.DecodeRequest()
@@ -116,7 +115,7 @@ func split(h *history.History, lateness time.Duration) ([]*partition, error) {
 		for _, part := range partsOf(req, h.Header.Groups) {
 			p := byGroup[part.Group]
 			if p == nil {
-				p = &partition{group: part.Group, lateness: lateness, calls: map[checker.Ticket]*call{}}
+				p = &partition{group: part.Group, slack: late, calls: map[checker.Ticket]*call{}}
 				p.restart(h.Faults)
 				byGroup[part.Group] = p
 			}
@@ -164,19 +163,19 @@ func partsOf(req kmsg.Request, groups []string) []observe.Part {
 
 // add puts the call's operations into the partition.
 func (p *partition) add(c *call, end int64) {
-	c.taken = c.from + int64(p.lateness)
+	c.taken = p.slack.after(c.from)
 	op := func(s stage, from, to int64) {
 		p.operations = append(p.operations, &operation{call: c, stage: s, at: observe.Window{Earliest: from, Latest: to}})
 	}
 	switch {
 	case c.outcome == history.Answered && c.parks():
-		op(request, c.from, min(c.to, c.taken))
+		op(request, c.from, c.to) // however late it was taken up: it was answered
 		op(followUp, c.to, c.to)
 	case c.outcome == history.Answered:
 		op(request, c.from, c.to)
-	case c.outcome == history.GivenUp && c.to-int64(p.lateness) > c.taken:
+	case c.outcome == history.GivenUp && p.slack.before(c.to) > c.taken:
 		// What was decided shortly before the client closed the connection may have been on its way.
-		c.silentAt = c.to - int64(p.lateness)
+		c.silentAt = p.slack.before(c.to)
 		op(request, c.from, c.taken)
 		op(silent, c.silentAt, c.silentAt)
 	default:
@@ -187,6 +186,9 @@ func (p *partition) add(c *call, end int64) {
 				c.taken = min(c.taken, r.call.gone)
 				break
 			}
+		}
+		if c.outcome == history.Open { // by then it had ended, or the record had
+			c.taken = min(c.taken, max(c.from, c.to))
 		}
 		op(request, c.from, max(c.from, min(c.taken, end)))
 		if c.outcome == history.Closed && !p.whileDown(c) {

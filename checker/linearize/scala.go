@@ -8,17 +8,21 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
 // The coordinator of Kafka up to 3.9 (unless it is the Java one) handles the requests of a group on many threads, which lock the group for each
 // step, not for each request. What other threads can do between two steps is no single step of the specification. Campaigns on 3.9.2 saw
-// three such things, and under its profiles they are explained:
+// five such things, and under its profiles they are explained:
 //
 //   - A request that has looked its group up before the group was removed finds it dead, and is answered COORDINATOR_NOT_AVAILABLE.
+//   - A look at such a group shows it Dead, still with its protocol type.
 //   - A group that a JoinGroup has just made is there, Empty, before the JoinGroup has gone on.
 //   - A session that has ended removes its member although the member has come back meanwhile and its timer was started again.
+//   - A pending id that has expired is removed although its JoinGroup has come meanwhile and made it a member: its JoinGroup is never answered.
 
 // isScala says whether a profile is one of those releases.
 func isScala(profile string) bool {
@@ -45,8 +49,31 @@ func (p *partition) scala() {
 			c.outcome, c.actual = history.Lost, nil
 			continue
 		}
+		if slices.ContainsFunc(removals, c.overlap) {
+			c.actual = buried(c.actual)
+		}
 		c.early = seesEmpty(c.actual) && slices.ContainsFunc(joins, c.overlap)
 	}
+}
+
+// buried is a look at a group with one that is dead, but not removed yet, taken for one that there is not.
+func buried(resp kmsg.Response) kmsg.Response {
+	switch r := resp.(type) {
+	case *kmsg.DescribeGroupsResponse:
+		if len(r.Groups) == 1 && r.Groups[0].State == dead && len(r.Groups[0].Members) == 0 {
+			none := *r
+			none.Groups = slices.Clone(r.Groups)
+			none.Groups[0].ProtocolType = ""
+			return &none
+		}
+	case *kmsg.ListGroupsResponse:
+		if len(r.Groups) == 1 && r.Groups[0].GroupState == dead {
+			none := *r
+			none.Groups = nil
+			return &none
+		}
+	}
+	return resp
 }
 
 // seesEmpty says whether a look at the group shows it Empty.
@@ -60,11 +87,14 @@ func seesEmpty(resp kmsg.Response) bool {
 	return false
 }
 
+// dead is the state of a group that is on its way out, and what DescribeGroups calls one that there is not.
+const dead = "Dead"
+
 // seesNone says whether a look at the group shows that there is none.
 func seesNone(resp kmsg.Response) bool {
 	switch r := resp.(type) {
 	case *kmsg.DescribeGroupsResponse:
-		return len(r.Groups) == 1 && r.Groups[0].State == "Dead"
+		return len(r.Groups) == 1 && r.Groups[0].State == dead
 	case *kmsg.ListGroupsResponse:
 		return len(r.Groups) == 0
 	}
@@ -73,8 +103,29 @@ func seesNone(resp kmsg.Response) bool {
 
 // late is a session that had ended when its timer was started again: until then it may still remove its member.
 type late struct {
-	member string
-	until  int64
+	member  string
+	pending bool // it was not the session of a member, but how long its id was pending
+	until   int64
+}
+
+// buries says whether an outcome of a late session is one that Kafka can have: the member is gone. A pending id that has expired takes the member
+// with it that it has become, and nobody answers the JoinGroup of that; so much is only seen until that would be answered.
+func (l late) buries(o *observe.Outcome, calls map[checker.Ticket]*call) bool {
+	if o.Branch.Has(l.member) {
+		return false
+	}
+	if !l.pending {
+		return true
+	}
+	for i, a := range o.Answers {
+		join, ok := calls[a.Ticket].message.(*kmsg.JoinGroupRequest)
+		if ok && join.MemberID == l.member {
+			o.Answers = slices.Delete(slices.Clone(o.Answers), i, i+1)
+			o.Dropped = append(slices.Clone(o.Dropped), a.Ticket)
+			return true
+		}
+	}
+	return false
 }
 
 // lateAfter are the sessions that may still remove their members after what has happened within at.
@@ -89,16 +140,27 @@ func (j *judge) lateAfter(e, after *explanation, last int64) []late {
 		}
 		for _, is := range after.branch.Timers() {
 			if is.Kind == classic.SessionTimer && is.Member == was.Member && is.Window != was.Window {
-				kept = withLate(kept, late{was.Member, last + j.lateness})
+				kept = withLate(kept, late{was.Member, e.branch.Pending(was.Slot), j.partition.slack.after(last)})
 			}
 		}
 	}
 	return kept
 }
 
-// withLate adds one; of one member the latest counts.
+// compareLate orders late sessions, whatever their ends.
+func compareLate(a, b late) int {
+	switch c := strings.Compare(a.member, b.member); {
+	case c != 0 || a.pending == b.pending:
+		return c
+	case a.pending:
+		return -1
+	}
+	return 1
+}
+
+// withLate adds one; of one member's sessions the latest counts.
 func withLate(all []late, l late) []late {
-	i, found := slices.BinarySearchFunc(all, l, func(a, b late) int { return strings.Compare(a.member, b.member) })
+	i, found := slices.BinarySearchFunc(all, l, compareLate)
 	if !found {
 		return slices.Insert(slices.Clone(all), i, l)
 	}

@@ -49,6 +49,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		Tick:             h.Tick,
 		InitialDelay:     h.InitialDelay,
 		MaxSize:          h.MaxSize,
+		EmptyJoin:        profile.Name != classic.Reference.Name,
 		KeepLog:          run.Restarts(),
 		Topics: func(topic string, partition int32) bool {
 			return partition >= 0 && partition < topics[topic]

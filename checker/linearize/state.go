@@ -28,7 +28,7 @@ func (e *explanation) seal() {
 		h = mix(h ^ uint64(t))
 	}
 	for _, l := range e.late {
-		h = mix(h ^ maphash.String(lateSeed, l.member))
+		h = mix(h ^ maphash.Comparable(lateSeed, late{member: l.member, pending: l.pending}))
 	}
 	e.key = h
 	e.timers = e.branch.Timers()

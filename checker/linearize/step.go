@@ -18,7 +18,6 @@ import (
 type judge struct {
 	world     *observe.World
 	partition *partition
-	lateness  int64
 	capacity  int  // explanations in one set
 	scala     bool // see scala.go
 	drops     bool // superseded requests are never answered
@@ -136,9 +135,12 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 func (j *judge) latest(e *explanation) int64 {
 	last := int64(maxInstant)
 	for i := range e.timers {
-		last = min(last, e.timers[i].Window.Latest+j.lateness)
+		last = min(last, e.timers[i].Window.Latest)
 	}
-	return last
+	if last == maxInstant {
+		return last
+	}
+	return j.partition.slack.after(last)
 }
 
 const maxInstant = 1 << 62

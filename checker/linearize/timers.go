@@ -80,7 +80,9 @@ func (j *judge) lateFirings(e *explanation, op *operation) (after []explanation)
 			was := *e
 			was.late = slices.Delete(slices.Clone(e.late), i, i+1)
 			j.world.Fire(e.branch, t, at, func(o observe.Outcome) bool {
-				j.accept(&was, nil, o, at, func(next explanation) { after = append(after, next) })
+				if o.Overflow || l.buries(&o, j.partition.calls) {
+					j.accept(&was, nil, o, at, func(next explanation) { after = append(after, next) })
+				}
 				return j.abandoned() == nil
 			})
 		}

@@ -59,6 +59,7 @@ type Config struct {
 
 	InitialDelay time.Duration // group.initial.rebalance.delay.ms; default none
 	MaxSize      int           // group.max.size; default no limit
+	EmptyJoin    bool          // see classic.Config
 
 	// OffsetsRetention is offsets.retention.minutes. By default offsets do not expire, and nothing of their age is kept.
 	OffsetsRetention time.Duration

@@ -184,7 +184,7 @@ func (w *World) stepper() *stepper {
 	if m == nil || m.symbols != now {
 		m = &stepper{symbols: now, model: classic.New(classic.Config{
 			Profile: w.config.Profile, Lexicon: &now.lexicon, SyncInFlight: w.config.SlowWrites, Broken: w.config.Broken,
-			InitialDelay: w.config.InitialDelay > 0, MaxSize: w.config.MaxSize,
+			InitialDelay: w.config.InitialDelay > 0, MaxSize: w.config.MaxSize, EmptyJoin: w.config.EmptyJoin,
 		})}
 	}
 	return m

@@ -154,7 +154,7 @@ func (o *campaignOptions) run(ctx context.Context, s *session, spec targetSpec) 
 	if err != nil {
 		return s.notOpened(ctx, err, false)
 	}
-	defer func() { s.close(opened, len(s.verdict.Reasons) > 0) }()
+	defer func() { s.close(opened, len(s.verdict.Reasons)+len(s.verdict.Failures) > 0) }()
 	if spec.kind != addressTarget {
 		s.verdict.Own()
 	}

@@ -22,6 +22,10 @@ type Config struct {
 	// MaxSize is group.max.size; 0 is no limit.
 	MaxSize int
 
+	// EmptyJoin lets the join of a group that has lost its last member wait for its timer where ids are pending. Nobody's rebalance timeout is no
+	// time at all, so by default the group is Empty at once (leave.last.empties); but in Kafka the timer is one, and others may come before it.
+	EmptyJoin bool
+
 	// SyncInFlight takes the write of the leader's SyncGroup apart: the request only starts it (State.Writing) and WriteDone ends
 	// it. By default the write is atomic with the request, and Event.Write says how it ends.
 	SyncInFlight bool
@@ -38,6 +42,7 @@ type Model struct {
 	delay    bool
 	maxSize  int
 	inFlight bool
+	empty    bool
 	broken   [ruleCount]bool
 
 	t       Transition // under construction; its Next is the state that the branches work on
@@ -54,7 +59,7 @@ type Model struct {
 
 // New returns a model. A nil Lexicon means that there are no protocol lists, so that nobody can join.
 func New(c Config) *Model {
-	m := &Model{profile: c.Profile, lexicon: c.Lexicon, delay: c.InitialDelay, maxSize: c.MaxSize, inFlight: c.SyncInFlight}
+	m := &Model{profile: c.Profile, lexicon: c.Lexicon, delay: c.InitialDelay, maxSize: c.MaxSize, inFlight: c.SyncInFlight, empty: c.EmptyJoin}
 	if m.lexicon == nil {
 		m.lexicon = &Lexicon{Lists: []List{{}}}
 	}

@@ -14,10 +14,13 @@ func (m *Model) prepareRebalance() {
 	g.Phase = PreparingRebalance
 	if m.members() == 0 {
 		// leave.last.empties: the join timer would run for no time at all, pending ids or not.
-		if m.holds(LeaveLastEmpties) {
+		switch {
+		case !m.holds(LeaveLastEmpties):
+			m.setJoinTimer(NewMemberTimeout)
+		case m.empty && m.pending():
+			m.setJoinTimer(MaxRebalance) // nobody's
+		default:
 			m.completeJoin()
-		} else {
-			m.setJoinTimer(NewMemberTimeout) // nobody's rebalance timeout is no time at all
 		}
 		return
 	}
