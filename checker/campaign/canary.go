@@ -7,6 +7,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/conformance/target"
 )
 
@@ -108,8 +109,10 @@ func (k *canary) watch(ctx context.Context) {
 		}
 		if !answered {
 			drop()
-		} else if _, err := call.Answer(); err != nil {
+		} else if resp, err := call.Answer(); err != nil {
 			drop()
+		} else if linearize.Moved(resp) {
+			k.around.moves()
 		}
 		k.saw(clock.Now(), k.late(clock.Now()))
 	}

@@ -24,6 +24,7 @@ type cell struct {
 
 	history *history.History // when it is over
 	worst   time.Duration    // for so long nothing came back
+	moved   bool             // the target has given its groups up by itself meanwhile; set by around
 }
 
 // names are those of its clients.
@@ -97,6 +98,10 @@ func (c *campaign) run(ctx context.Context, one *cell) {
 		return
 	}
 	c.count(one)
+	if one.moved = one.moved || gaveUp(one.history); one.moved && c.own() {
+		c.threwAway()
+		return
+	}
 	select {
 	case c.ready <- one:
 	default: // so many wait already that there is no hope

@@ -37,13 +37,17 @@ func (c *campaign) leftOver(*cell) {
 	c.report.Left++
 }
 
+func (c *campaign) threwAway() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.Stalled++
+}
+
 // look judges one history.
 func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	h := one.history
 	if h.Header.Ran > 0 && float64(h.Header.StalledFor) > maxStalled*float64(h.Header.Ran) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.report.Stalled++
+		c.threwAway()
 		return
 	}
 	v, profile, err := c.check(ctx, h)

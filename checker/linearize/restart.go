@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -68,12 +69,32 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 
 // notServed says whether an answer is an error of a coordinator that does not serve the group, or not yet.
 func notServed(resp kmsg.Response) bool {
+	return Moved(resp) || slices.Contains(allCodes(resp), kerr.CoordinatorNotAvailable.Code)
+}
+
+// Moved says whether an answer is an error of a broker that is not the group's coordinator, or only becomes it.
+func Moved(resp kmsg.Response) bool {
+	all := allCodes(resp)
+	return slices.Contains(all, kerr.NotCoordinator.Code) || slices.Contains(all, kerr.CoordinatorLoadInProgress.Code)
+}
+
+// allCodes are the error codes of any answer.
+func allCodes(resp kmsg.Response) []int16 {
 	all := codes(resp)
 	switch r := resp.(type) {
+	case *kmsg.LeaveGroupResponse:
+		all = append(all, r.ErrorCode)
+	case *kmsg.OffsetDeleteResponse:
+		all = append(all, r.ErrorCode)
 	case *kmsg.OffsetFetchResponse:
 		all = append(all, r.ErrorCode)
 		for _, g := range r.Groups {
 			all = append(all, g.ErrorCode)
+		}
+		for _, t := range r.Topics {
+			for _, p := range t.Partitions {
+				all = append(all, p.ErrorCode)
+			}
 		}
 	case *kmsg.DescribeGroupsResponse:
 		for _, g := range r.Groups {
@@ -82,11 +103,5 @@ func notServed(resp kmsg.Response) bool {
 	case *kmsg.ListGroupsResponse:
 		all = append(all, r.ErrorCode)
 	}
-	for _, code := range all {
-		switch code {
-		case kerr.CoordinatorLoadInProgress.Code, kerr.CoordinatorNotAvailable.Code, kerr.NotCoordinator.Code:
-			return true
-		}
-	}
-	return false
+	return all
 }
