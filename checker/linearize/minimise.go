@@ -28,7 +28,7 @@ func minimise(ctx context.Context, h *history.History, group string, limits Limi
 	if m.found = find(ctx, m.best, group, m.wrong, m.limits); m.found == nil {
 		return m.best, nil
 	}
-	m.reasons = m.found.reasons()
+	m.reasons, m.mints = m.found.reasons(), mints(m.best)
 	// What is found until here is needed, however long it takes. The rest is for the eye: no try may use up the budget.
 	m.until = time.Now().Add(budget)
 	m.limits.Timeout = min(m.limits.Timeout, max(budget/4, 100*time.Millisecond))
@@ -53,6 +53,7 @@ type minimiser struct {
 
 	found   *finding // about best
 	reasons []string // why the call is wrong
+	mints   map[string]int64
 }
 
 func (m *minimiser) time(ctx context.Context) bool {
@@ -104,7 +105,16 @@ func forget(h *history.History, id int64) *history.History {
 
 // try takes the smaller history if it shows the same fault.
 func (m *minimiser) try(ctx context.Context, keep func(*history.Call) bool) bool {
-	all := func(c *history.Call) bool { return c.ID == m.wrong || keep(c) }
+	needed := map[int64]bool{m.wrong: true}
+	for i := range m.best.Calls {
+		if c := &m.best.Calls[i]; c.ID == m.wrong || keep(c) {
+			needed[c.ID] = true
+			for _, id := range needs(m.mints, c) {
+				needed[id] = true
+			}
+		}
+	}
+	all := func(c *history.Call) bool { return needed[c.ID] }
 	smaller := m.best.Keep(all)
 	return len(smaller.Calls) < len(m.best.Calls) && m.take(ctx, smaller, m.maybe(all))
 }

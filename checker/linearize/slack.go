@@ -41,7 +41,7 @@ func (s *slack) after(t int64) int64 {
 		return 1
 	})
 	for _, w := range s.still[first:] {
-		if w.Earliest > t+rest {
+		if w.Earliest >= t+rest {
 			break
 		}
 		rest -= max(0, w.Earliest-t)
@@ -57,7 +57,7 @@ func (s *slack) before(t int64) int64 {
 		if w.Earliest >= t {
 			continue
 		}
-		if w.Latest < t-rest {
+		if w.Latest <= t-rest {
 			break
 		}
 		rest -= max(0, t-w.Latest)

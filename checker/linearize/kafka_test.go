@@ -1,0 +1,211 @@
+package linearize
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker/history"
+)
+
+// TestBetweenSteps judges what Kafka does between two steps of a request: right on a Kafka that does so, wrong on others, and wrong there too where
+// nothing else was going on.
+func TestBetweenSteps(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		profile string
+		write   func(b *book)
+		want    Result
+	}{
+		{"the last has left, others are pending", "4.3.1", func(b *book) { lastLeft(b, "B"); b.describe(22, 23, "PreparingRebalance", "consumer") }, Legal},
+		{"the last has left, others are pending", "3.9.2", func(b *book) { lastLeft(b, "B"); b.describe(22, 23, "PreparingRebalance", "consumer") }, Legal},
+		{"the last has left, others are pending", "reference", func(b *book) { lastLeft(b, "B"); b.describe(22, 23, "PreparingRebalance", "consumer") }, Illegal},
+		{"the last has left, nobody is pending", "4.3.1", func(b *book) { lastLeft(b, ""); b.describe(22, 23, "PreparingRebalance", "consumer") }, Illegal},
+		{"the last has left long since", "4.3.1", func(b *book) { lastLeft(b, "B"); b.describe(95, 96, "PreparingRebalance", "consumer") }, Illegal},
+		{"a join before the empty one has ended", "4.3.1", func(b *book) { lastLeft(b, "B"); b.join("b", 22, 23, "B", joined(2, "B", "B", "B")) }, Legal},
+		{"a join after the empty one has ended", "4.3.1", func(b *book) { lastLeft(b, "B"); b.join("b", 22, 23, "B", joined(3, "B", "B", "B")) }, Legal},
+		{"a join that takes no generation", "4.3.1", func(b *book) { lastLeft(b, "B"); b.join("b", 22, 23, "B", joined(1, "B", "B", "B")) }, Illegal},
+		{"a join long after the empty one", "4.3.1", func(b *book) { lastLeft(b, "B"); b.join("b", 95, 96, "B", joined(2, "B", "B", "B")) }, Illegal},
+		{"a join before the empty one has ended", "reference", func(b *book) { lastLeft(b, "B"); b.join("b", 22, 23, "B", joined(2, "B", "B", "B")) }, Illegal},
+
+		{"a pending id that expires while it joins", "3.9.2", func(b *book) { expiredJoining(b, 102) }, Legal},
+		{"a pending id that joins in time", "3.9.2", func(b *book) { expiredJoining(b, 40) }, Illegal},
+		{"a pending id that expires while it joins", "4.3.1", func(b *book) { expiredJoining(b, 102) }, Illegal},
+		{"a pending id that expires while it joins", "reference", func(b *book) { expiredJoining(b, 102) }, Illegal},
+
+		{"a look at a dead group", "3.9.2", func(b *book) { seenDead(b, 20) }, Legal},
+		{"a look at a group that was dead before", "3.9.2", func(b *book) { seenDead(b, 36) }, Illegal},
+		{"a look at a dead group", "4.3.1", func(b *book) { seenDead(b, 20) }, Illegal},
+
+		{"a join that was taken up late", "4.3.1", func(b *book) { // it was answered, and waited for nobody
+			b.commit("a", 0, 1, "", -1, 1, 0)
+			b.join("b", 0, 400, "", refusedJoin(79, "B"))
+			b.join("b", 401, 402, "B", joined(1, "B", "B", "B"))
+		}, Legal},
+	} {
+		t.Run(test.profile+" "+test.name, func(t *testing.T) {
+			b := newBook(test.profile)
+			if test.profile != "reference" {
+				b.Header.InitialDelay = 1
+			}
+			test.write(b)
+			v, err := Check(t.Context(), &b.History, Limits{})
+			if err != nil || v.Result != test.want {
+				t.Errorf("%v %s (%v), want %v", v.Result, v.Reason, err, test.want)
+			}
+		})
+	}
+}
+
+// lastLeft: A, the only member, leaves at 20 ms, while another's id is pending, if there is one.
+func lastLeft(b *book, pending string) {
+	b.alone()
+	if pending != "" {
+		b.join("b", 10, 11, "", refusedJoin(79, pending))
+	}
+	b.leave("a", 20, 21, "A")
+}
+
+// expiredJoining: B's id is pending until 101 to 111 ms, or somewhat later. Its JoinGroup is never answered.
+func expiredJoining(b *book, at int) {
+	b.join("b", 0, 1, "", refusedJoin(79, "B"))
+	b.join("b", at, 900, "B", nil)
+	b.heartbeat("c", at+10, at+11, "B", 0, 25)
+}
+
+// seenDead: the group is deleted between 10 and 35 ms, and looked at from then on.
+func seenDead(b *book, from int) {
+	b.commit("a", 0, 1, "", -1, 1, 0)
+	r, resp := kmsg.NewPtrDeleteGroupsRequest(), kmsg.NewPtrDeleteGroupsResponse()
+	r.Groups, resp.Groups = []string{"g"}, []kmsg.DeleteGroupsResponseGroup{{Group: "g"}}
+	b.call("a", 10, 35, r, resp)
+	b.describe(from, 40, "Dead", "consumer")
+}
+
+// describe is a look at a group without members.
+func (b *book) describe(from, to int, state, protocolType string) {
+	r, resp := kmsg.NewPtrDescribeGroupsRequest(), kmsg.NewPtrDescribeGroupsResponse()
+	r.Groups = []string{"g"}
+	g := kmsg.NewDescribeGroupsResponseGroup()
+	g.Group, g.State, g.ProtocolType = "g", state, protocolType
+	resp.Groups = append(resp.Groups, g)
+	b.call("d", from, to, r, resp)
+}
+
+// TestKafkaHistories judges histories of real Kafka that were called wrong once. Their names begin with the release. Each is right on it, and wrong
+// by then where a JoinGroup has brought another generation.
+func TestKafkaHistories(t *testing.T) {
+	files, err := filepath.Glob("testdata/kafka/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	illegal := 0
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			v, h, err := CheckFile(t.Context(), file, Limits{})
+			if err != nil || len(v.Problems) > 0 {
+				t.Fatal(err, v.Problems)
+			}
+			if !strings.HasPrefix(filepath.Base(file), h.Header.Profile+"-") {
+				t.Errorf("it is a history of %s", h.Header.Profile)
+			}
+			if v.Result != Legal {
+				t.Errorf("%v %s", v.Result, v.Reason)
+			}
+			changed := 0
+			for i := range h.Calls {
+				resp, err := h.Calls[i].DecodeResponse()
+				join, ok := resp.(*kmsg.JoinGroupResponse)
+				if changed == 3 || h.Calls[i].Outcome != history.Answered || err != nil || !ok || join.ErrorCode != 0 {
+					continue
+				}
+				join.Generation += 5
+				wrong := h.Keep(func(*history.Call) bool { return true })
+				wrong.Calls[i].Response = history.EncodeResponse(join, h.Calls[i].Version)
+				changed++
+				switch v, err := Check(t.Context(), wrong.Cut(h.Calls[i].Return+1), Limits{Timeout: time.Second}); {
+				case err != nil || v.Result == Legal:
+					t.Errorf("with another generation in call %d: %v %s %v", h.Calls[i].ID, v.Result, v.Reason, err)
+				case v.Result == Illegal:
+					illegal++
+				}
+			}
+		})
+	}
+	if illegal < len(files)/2 {
+		t.Errorf("only %d changed ones were found wrong", illegal)
+	}
+}
+
+// TestSmallAndWrongForTheSameReason makes real histories small under a profile that does not explain them. What is left is wrong by itself, shows
+// where each id comes from.
+func TestSmallAndWrongForTheSameReason(t *testing.T) {
+	for file, profile := range map[string]string{
+		"3.9.2-join-after-the-last-left.jsonl": "reference",
+		"3.9.2-seen-dead.jsonl":                "4.3.1",
+	} {
+		t.Run(file, func(t *testing.T) {
+			h, _, err := history.ReadFile(t.Context(), filepath.Join("testdata/kafka", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Header.Profile = profile
+			group := h.Header.Groups[0]
+			m := &minimiser{group: group, limits: Limits{}.withDefaults()}
+			small, found := minimise(t.Context(), h, group, Limits{}, 5*time.Second)
+			if found == nil || len(small.Calls) >= len(h.Calls) {
+				t.Fatalf("%d of %d calls are left: %v", len(small.Calls), len(h.Calls), found)
+			}
+			if result := m.check(t.Context(), small); result != Illegal {
+				t.Errorf("by itself it is %v", result)
+			}
+			kept := map[int64]bool{}
+			for i := range small.Calls {
+				kept[small.Calls[i].ID] = true
+			}
+			by := mints(h)
+			for i := range small.Calls {
+				for _, id := range needs(by, &small.Calls[i]) {
+					if !kept[id] {
+						t.Errorf("call %d speaks of an id that call %d has handed out, which is gone", small.Calls[i].ID, id)
+					}
+				}
+			}
+			t.Logf("%d of %d calls are left", len(small.Calls), len(h.Calls))
+		})
+	}
+}
+
+// TestLeftOut holds that a call which may have had an effect is not just gone when a smaller history is tried: it may have happened or not.
+func TestLeftOut(t *testing.T) {
+	b := newBook("reference")
+	b.alone()                                      // 1 to 3
+	b.heartbeat("a", 10, 11, "A", 1, 0)            // 4 renews the session
+	b.heartbeat("a", 12, 13, "A", 7, 22)           // 5 was refused
+	b.fetch("a", 14, 15, -1)                       // 6 looks
+	b.commit("a", 16, 17, "A", 1, 1, 15)           // 7 may have had its effect
+	b.join("b", 18, 19, "C", refusedJoin(25, "C")) // 8 might have made the group
+	b.heartbeat("a", 20, 21, "A", 1, 25)           // 9 is kept
+	m := &minimiser{best: &b.History, wrong: 9}
+	var gone, open []int64
+	left := m.maybe(func(c *history.Call) bool { return c.ID == 9 })
+	for i := range b.Calls {
+		at := slices.IndexFunc(left.Calls, func(c history.Call) bool { return c.ID == b.Calls[i].ID })
+		switch {
+		case at < 0:
+			gone = append(gone, b.Calls[i].ID)
+		case left.Calls[at].Outcome == history.Open && left.Calls[at].Response == nil:
+			open = append(open, b.Calls[i].ID)
+		}
+	}
+	if !slices.Equal(gone, []int64{5, 6}) || !slices.Equal(open, []int64{1, 2, 3, 4, 7, 8}) {
+		t.Errorf("gone are %v, may or may not have happened %v", gone, open)
+	}
+	if b.Calls[0].Outcome != history.Answered {
+		t.Error("the history itself has changed")
+	}
+}
