@@ -147,6 +147,9 @@ func (c *campaign) explain(ctx context.Context, h *history.History, group, whole
 		return
 	}
 	f.Whole = whole
+	if whole != "" {
+		f.Text += fmt.Sprintf("The whole history, from which nothing is left out: %s\n", whole)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.Rule != "" && slices.ContainsFunc(c.report.Failures, func(old linearize.Failure) bool { return old.Rule == f.Rule }) {

@@ -75,7 +75,7 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 		})
 	}
 	if r.Untold > 0 {
-		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others", r.Untold)
+		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others. Their histories are beside those that are told of", r.Untold)
 	}
 	if len(r.Profiles) > 1 {
 		v.Warn("groups are explained by different profiles (%v), although a target should have one", r.Profiles)

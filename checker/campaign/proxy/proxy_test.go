@@ -100,6 +100,7 @@ func TestActions(t *testing.T) {
 		{"pass", Action{}, 2, nil},
 		{"delay", Action{Kind: Delay, Hold: time.Millisecond}, 2, nil},
 		{"cut before", Action{Kind: Cut}, 1, io.EOF},
+		{"cut after", Action{Kind: Cut, After: true}, 2, io.EOF},
 		{"reply lost", Action{Kind: ReplyLost}, 2, io.EOF},
 		{"half-open", Action{Kind: HalfOpen}, 2, errTimeout},
 	} {
@@ -127,9 +128,23 @@ func TestActions(t *testing.T) {
 				t.Errorf("the second request ends with %v, want %v", err, test.ends)
 			}
 			if test.action.Kind != Pass {
-				if r := <-did; r != (Request{Client: "a", Key: 2, Version: 3}) {
-					t.Errorf("told of %+v", r)
+				select { // it is told of before the client can notice
+				case r := <-did:
+					if r != (Request{Client: "a", Key: 2, Version: 3}) {
+						t.Errorf("told of %+v", r)
+					}
+				default:
+					t.Error("told of nothing")
 				}
+			}
+			if test.ends == errTimeout { // and so it stays
+				if err := ask(c, frame(1, "a"), patience); !errors.Is(err, errTimeout) {
+					t.Errorf("the third request ends with %v", err)
+				}
+				test.taken++
+			}
+			for deadline := time.Now().Add(10 * time.Second); target.taken() < test.taken && time.Now().Before(deadline); {
+				time.Sleep(time.Millisecond)
 			}
 			if got := target.taken(); got != test.taken {
 				t.Errorf("the target got %d requests, want %d", got, test.taken)
