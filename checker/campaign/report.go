@@ -22,6 +22,8 @@ type Report struct {
 	Stalled int // histories that were thrown away, as the machine had too much else to do meanwhile
 	Left    int // histories that there was no time to judge
 
+	Convergence Convergence
+
 	Answered, NotAnswered int // calls
 	Widest                int // histories that were made at a time
 	Overlap               int // calls of one group that were open at a time, after splitting
@@ -31,7 +33,8 @@ type Report struct {
 	Faults   map[history.FaultKind]int
 	Profiles map[string]int // groups by the profile that explains them
 	Failures []linearize.Failure
-	Untold   int // illegal groups beyond those in Failures
+	Untold   int      // illegal groups beyond those in Failures
+	Unsaved  []string // files that could not be written, and why
 }
 
 // maxReasons is of how many groups it is told why they could not be decided.
@@ -57,6 +60,9 @@ func (r *Report) Doubts(asked Faults) (doubts []string) {
 	}
 	if r.Left > r.Groups/5 {
 		say("there was no time to judge %d histories; give more budget", r.Left)
+	}
+	for _, doubt := range r.Convergence.doubts() {
+		say("%s", doubt)
 	}
 	for _, kind := range asked.Kinds() {
 		if r.Faults[kind] == 0 {

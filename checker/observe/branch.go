@@ -153,7 +153,7 @@ func (b *Branch) String() string {
 		if slot.Kind == classic.Free {
 			continue
 		}
-		fmt.Fprintf(&s, " %s(", showID(h.id))
+		fmt.Fprintf(&s, " %s(", ShowID(h.id))
 		flags := []string{}
 		if slot.Static {
 			flags = append(flags, "instance "+h.instance)
@@ -188,7 +188,8 @@ func (b *Branch) String() string {
 	return s.String()
 }
 
-func showID(id string) string {
+// ShowID is a member id as people read it, also one that nobody has seen.
+func ShowID(id string) string {
 	if isGhost(id) {
 		return "an unseen id of request " + id[len(ghostMark):]
 	}

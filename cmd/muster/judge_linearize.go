@@ -53,6 +53,7 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	*v.Linearizability = verdict.LinearizabilityCounts{Histories: r.Groups, Operations: r.Calls, Illegal: r.Illegal, Unknown: r.Unknown}
 	c := &verdict.CampaignCounts{
 		Groups: r.Groups, Legal: r.Legal, Illegal: r.Illegal, Undecided: r.Unknown, Calls: r.Made, Lost: r.NotAnswered, Widest: r.Widest,
+		Together: r.Convergence.Together, TogetherMS: r.Convergence.Longest.Milliseconds(), Apart: r.Convergence.Apart, NotSeen: r.Convergence.Untold,
 		Stalled: r.Stalled, Left: r.Left, StallMS: float64(r.Stall.Microseconds()) / 1000, Faults: map[string]int{}, Profiles: map[string]int{},
 	}
 	if seconds := r.Elapsed.Seconds(); seconds > 0 {
@@ -71,8 +72,12 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	v.Case(verdict.Case{Judge: verdict.Linearizability, Name: fmt.Sprintf("seed %d", seed), Took: r.Elapsed})
 	for _, f := range r.Failures {
 		v.Find(verdict.Finding{
-			Judge: verdict.Linearizability, Rule: f.Rule, Class: f.Class, Suffers: f.Suffers, Scenario: f.File, Text: f.Text, Replay: f.Replay, Stranger: stranger,
+			Judge: verdict.Linearizability, Rule: f.Rule, Class: f.Class, Suffers: f.Suffers, Scenario: orElse(f.File, f.Group), Text: f.Text, Replay: f.Replay, Page: f.Page,
+			Stranger: stranger,
 		})
+	}
+	for _, unsaved := range r.Unsaved {
+		v.Warn("what was found stands, but not all of it could be saved: %s; free some space, or give --report a folder that can be written", unsaved)
 	}
 	if r.Untold > 0 {
 		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others", r.Untold)
