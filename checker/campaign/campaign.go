@@ -289,7 +289,8 @@ func (c *campaign) tell(ctx context.Context, began time.Time) {
 		c.mu.Lock()
 		so := c.report
 		c.mu.Unlock()
-		so.Elapsed, so.Faults, so.Failures, so.Reasons = time.Since(began), c.around.counted(), nil, nil
+		so.Elapsed, so.Faults = time.Since(began), c.around.counted()
+		so.Failures, so.Reasons, so.Wide, so.Exercised = nil, nil, nil, linearize.Exercised{} // which go on changing
 		c.o.Progress(so)
 	}
 }

@@ -17,7 +17,7 @@ type Convergence struct {
 	Reasons  []string      // why, of the first few that had time enough
 }
 
-// patientStall is the longest stall that cannot expel a client that heals: its session is three times as long.
+// patientStall is the longest stall that cannot expel a client that heals: its session is twice as long.
 const patientStall = time.Second
 
 // converges takes up what has become of a group, whose history was judged, and returns why its clients should be together and are not; empty

@@ -51,6 +51,9 @@ func (b *Branch) Group() string { return b.group }
 // State is the model's state.
 func (b *Branch) State() classic.State { return b.state }
 
+// Phase is the group's state in Kafka's terms.
+func (b *Branch) Phase() classic.Phase { return b.state.Phase }
+
 // Generation is the group's generation; 0 before the first join has completed and where the group does not exist.
 func (b *Branch) Generation() int32 { return b.generation }
 

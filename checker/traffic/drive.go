@@ -231,7 +231,7 @@ func (r *runner) begin(ctx context.Context, l *link, step Step) (*ongoing, error
 	if l.conn == nil {
 		conn, err := r.target.Dial(ctx, r.client.Name)
 		if err != nil {
-			if ctx.Err() != nil || r.blamed(o) {
+			if over(ctx) || r.blamed(o) {
 				return nil, nil
 			}
 			return nil, fmt.Errorf("traffic: client %s cannot connect to %s: %w", r.client.Name, r.target.Name(), err)
@@ -249,6 +249,12 @@ func (r *runner) begin(ctx context.Context, l *link, step Step) (*ongoing, error
 	o.call = l.conn.Send(step.Request, step.Version)
 	o.giveUp = r.rec.Now() + int64(r.plan.Patience)
 	return o, nil
+}
+
+// over says whether the context is, or was due to be: who dials with it is told so a moment sooner.
+func over(ctx context.Context) bool {
+	due, has := ctx.Deadline()
+	return ctx.Err() != nil || has && !time.Now().Before(due)
 }
 
 // end waits for the answer until the client's patience ends, and records how the call ended.

@@ -37,13 +37,13 @@ const (
 )
 
 // Sessions and rebalances of clients that heal are at least as long, so that a machine that stands still for a moment expels nobody.
-const healingTimeout = 3 * time.Second
+const healingTimeout = 2 * time.Second
 
 // HealsWithin is how long healing may take, where nothing is done to the target: two rounds of what was left behind by clients that are gone, and
 // one of the clients that heal.
 func (s *Setup) HealsWithin(initialDelay time.Duration) time.Duration {
 	session, rebalance := s.longest()
-	return 5*time.Second + initialDelay + 2*(session+rebalance) + 2*healingTimeout
+	return 3*time.Second + initialDelay + 2*(session+rebalance) + 2*healingTimeout
 }
 
 // longest are the longest timeouts that clients draw.
@@ -74,7 +74,7 @@ func (r *Run) Heal(ctx context.Context, within time.Duration) ([]Healed, error) 
 		return out, nil
 	}
 	session, rebalance := r.plan.longest()
-	r.plan.Patience = max(r.plan.Patience, 2*max(rebalance, healingTimeout)+2*time.Second) // longer than the target may hold a request back
+	r.plan.Patience = max(r.plan.Patience, 2*max(rebalance, healingTimeout)+time.Second) // longer than the target may hold a request back
 	clients := make([]*gen.Client, len(r.runners))
 	for i, one := range r.runners {
 		clients[i] = one.client.Client

@@ -23,7 +23,7 @@ func linearizeImpl(ctx context.Context, s *session) error {
 
 // campaign runs a campaign on a target and hands in what it finds.
 func (s *session) campaign(ctx context.Context, t target.Target, o campaign.Options, stranger bool) error {
-	o.Seed, o.Out = s.seed, orElse(o.Out, outDir)
+	o.Seed, o.Out = s.seed, s.out
 	o.Progress = func(r campaign.Report) {
 		s.progress.step("campaign: %d groups judged, %d calls made, %d illegal, %d faults, %v", r.Groups, r.Made, r.Illegal, faults(r), r.Elapsed.Round(time.Second))
 	}
@@ -67,6 +67,19 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	}
 	for name, n := range r.Profiles {
 		c.Profiles[name] = n
+	}
+	c.Rules, c.Moves, c.Wide, c.Open = map[string]int{}, map[string]int{}, []verdict.WideGroup{}, []verdict.OpenGroup{}
+	for rule, n := range r.Exercised.Rules {
+		c.Rules[rule.String()] = n
+	}
+	for m, n := range r.Exercised.Moves {
+		c.Moves[fmt.Sprintf("%v to %v", m.From, m.To)] = n
+	}
+	for _, w := range r.Wide {
+		c.Wide = append(c.Wide, verdict.WideGroup{Seed: w.Seed, Group: w.Group, Calls: w.Calls, Overlap: w.Overlap, TookS: verdict.Seconds(w.Took), Result: w.Result.String()})
+	}
+	for _, o := range r.Open {
+		c.Open = append(c.Open, verdict.OpenGroup{Seed: o.Seed, Group: o.Group, Why: o.Why, File: o.File})
 	}
 	v.Campaign = c
 	v.Case(verdict.Case{Judge: verdict.Linearizability, Name: fmt.Sprintf("seed %d", seed), Took: r.Elapsed})

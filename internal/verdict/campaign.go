@@ -22,10 +22,33 @@ type CampaignCounts struct {
 	Faults    map[string]int `json:"faults"`           // what was done on purpose, by kind
 	Profiles  map[string]int `json:"profiles"`         // legal groups by the profile that explains them
 
+	Rules map[string]int `json:"rules"` // that had a part in explaining an answer, by how many groups
+	Moves map[string]int `json:"moves"` // of a group's state, such as "Empty to Stable", by how many groups
+	Wide  []WideGroup    `json:"wide"`  // those with the most calls at a time, the widest first
+	Open  []OpenGroup    `json:"open"`  // of those that could not be decided, the first few
+
 	Together   int   `json:"together"`    // groups whose clients, left alone in the end, got together
 	TogetherMS int64 `json:"together_ms"` // the longest that this took
 	Apart      int   `json:"apart"`       // groups whose clients did not
 	NotSeen    int   `json:"not_seen"`    // groups of which that could not be told
+}
+
+// WideGroup is a group whose calls overlap.
+type WideGroup struct {
+	Seed    uint64  `json:"seed"` // of its history
+	Group   string  `json:"group"`
+	Calls   int     `json:"calls"`
+	Overlap int     `json:"overlap"` // operations that were open at a time; a JoinGroup is two
+	TookS   float64 `json:"took_s"`  // seconds that judging took
+	Result  string  `json:"result"`  // legal, illegal, unknown
+}
+
+// OpenGroup is a group that could not be decided.
+type OpenGroup struct {
+	Seed  uint64 `json:"seed"`
+	Group string `json:"group"`
+	Why   string `json:"why"`
+	File  string `json:"file"` // its history; empty where it was not kept
 }
 
 // campaignRows are the rows of a run that is a campaign and nothing else.
