@@ -137,7 +137,7 @@ func clientLanes(p *partition, wrong *call) (lanes []pages.Lane) {
 	for _, m := range p.moments(nil) {
 		c := m.call
 		b := pages.Bar{
-			From: c.from, To: c.to, Call: c.id, Label: fmt.Sprintf("#%d %s", c.id, strings.TrimSuffix(kmsg.NameForKey(c.message.Key()), "Group")),
+			From: c.from, To: c.to, Call: c.id, Label: c.brief(),
 			Tip: fmt.Sprintf("%s: %s", period(c.from, c.to), (&operation{call: c}).describe()),
 		}
 		switch {
@@ -154,6 +154,24 @@ func clientLanes(p *partition, wrong *call) (lanes []pages.Lane) {
 		lanes = append(lanes, pages.Lane{Name: name, Bars: byName[name]})
 	}
 	return lanes
+}
+
+// brief is a call in two words.
+func (c *call) brief() string {
+	return fmt.Sprintf("#%d %s", c.id, strings.TrimSuffix(kmsg.NameForKey(c.message.Key()), "Group"))
+}
+
+// brief is an operation in a few words.
+func (o *operation) brief() string {
+	switch o.stage {
+	case restart:
+		return o.String()
+	case followUp:
+		return o.call.brief() + " answered"
+	case silent:
+		return o.call.brief() + " not answered"
+	}
+	return o.call.brief()
 }
 
 // faultLane is what was done on purpose; what was done to the target lies over all the picture besides.
@@ -253,17 +271,21 @@ func view(ctx context.Context, h *history.History, group string, limits Limits, 
 	if len(p.operations) > mostViewed {
 		return "", fmt.Sprintf("It is left out: %d operations are too many for it.", len(p.operations))
 	}
-	_, info := porcupine.CheckOperationsVerbose(newJudge(config, p, limits).model(ctx), p.porcupine(), limits.Timeout)
+	ops := p.porcupine()
+	for i := range ops {
+		ops[i].Metadata = ops[i].Input
+	}
+	_, info := porcupine.CheckOperationsVerbose(newJudge(config, p, limits).model(ctx), ops, limits.Timeout)
 	for _, lane := range lanes {
 		for _, b := range lane.Bars {
 			info.AddAnnotations([]porcupine.Annotation{{Tag: lane.Name, Start: b.From, End: b.To, Description: orKind(b), Details: b.Tip, BackgroundColor: colours[b.Kind]}})
 		}
 	}
 	model := newJudge(config, p, limits).model(context.WithoutCancel(ctx)) // it steps again over what was found
-	describe := model.DescribeState
-	model.DescribeState = func(s any) string { // which the page takes for HTML
-		return strings.ReplaceAll(html.EscapeString(describe(s)), "\n", "<br>")
-	}
+	model.DescribeOperation = func(input, _ any) string { return input.(*operation).brief() }
+	// Porcupine takes these two for HTML.
+	model.DescribeOperationMetadata = func(op any) string { return html.EscapeString(op.(*operation).describe()) }
+	model.DescribeState = func(s any) string { return strings.ReplaceAll(html.EscapeString(s.(*state).describe()), "\n", "<br>") }
 	var text bytes.Buffer
 	if err := porcupine.Visualize(model, info, &text); err != nil {
 		return "", fmt.Sprintf("It could not be drawn: %v.", err)

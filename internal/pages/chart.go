@@ -35,22 +35,55 @@ type scale struct {
 	where []float64
 }
 
-const flat = 0.4
+const (
+	flat = 0.4
+	// readable is the part of the width that a call should have for its number to be read, and shared the part that all of them may take
+	// together.
+	readable, shared = 0.07, 0.6
+)
 
-func newScale(at []int64) scale {
+// newScale makes the scale of some instants. Bars that are to be read are wide enough for that, if they are not too many.
+func newScale(at []int64, read []Bar) scale {
 	slices.Sort(at)
 	s := scale{at: slices.Compact(at)}
-	s.where = make([]float64, len(s.at))
-	for i := 1; i < len(s.at); i++ {
-		s.where[i] = s.where[i-1] + math.Pow(float64(s.at[i]-s.at[i-1]), flat)
+	n := len(s.at)
+	if n < 2 {
+		s.where = make([]float64, n)
+		return s
 	}
-	if n := len(s.where); n > 0 && s.where[n-1] > 0 {
-		whole := s.where[n-1]
-		for i := range s.where {
-			s.where[i] /= whole
+	widths := make([]float64, n-1)
+	for i := range widths {
+		widths[i] = math.Pow(float64(s.at[i+1]-s.at[i]), flat)
+	}
+	toParts(widths)
+	least := min(readable, shared/float64(max(1, len(read))))
+	for _, b := range read {
+		from, to := sort.Search(n, func(i int) bool { return s.at[i] >= b.From }), sort.Search(n, func(i int) bool { return s.at[i] >= b.To })
+		has := 0.0
+		for _, w := range widths[from:to] {
+			has += w
+		}
+		for i := from; i < to && has < least; i++ {
+			widths[i] += (least - has) / float64(to-from)
 		}
 	}
+	toParts(widths)
+	s.where = make([]float64, n)
+	for i, w := range widths {
+		s.where[i+1] = s.where[i] + w
+	}
 	return s
+}
+
+// toParts makes the sum 1.
+func toParts(widths []float64) {
+	whole := 0.0
+	for _, w := range widths {
+		whole += w
+	}
+	for i := range widths {
+		widths[i] /= whole
+	}
 }
 
 func (s *scale) of(at int64) float64 {
@@ -68,16 +101,20 @@ func percent(part float64) template.CSS {
 // layOut computes where everything is.
 func (p *failurePage) layOut() {
 	var at []int64
+	var read []Bar
 	each := func(bars []Bar) {
 		for _, b := range bars {
 			at = append(at, b.From, max(b.From, b.To))
+			if b.Label != "" && b.To > b.From {
+				read = append(read, b)
+			}
 		}
 	}
 	each(p.Failure.Bands)
 	for _, l := range p.Failure.Lanes {
 		each(l.Bars)
 	}
-	s := newScale(at)
+	s := newScale(at, read)
 	for _, b := range p.Failure.Bands {
 		p.Bands = append(p.Bands, s.box(b, 0))
 	}

@@ -29,7 +29,9 @@ func (v *Verdict) WriteHTML(w io.Writer, folder string) error {
 	if v.Result != Pass {
 		p.Doubts = v.Reasons
 	}
-	v.eachRow(func(name, howMuch, result string) { p.Rows = append(p.Rows, pages.Row{Name: name, HowMuch: howMuch, Result: result}) })
+	v.eachRow(func(name, howMuch, result string) {
+		p.Rows = append(p.Rows, pages.Row{Name: name, HowMuch: howMuch, Result: result})
+	})
 	for _, l := range []struct {
 		anchor, title string
 		findings      []Finding
