@@ -36,9 +36,9 @@ type Failure struct {
 // Explaining says how to explain. Zero values mean the defaults.
 type Explaining struct {
 	Limits Limits
-	Out    string        // folder for what is saved; default "muster-out"
+	Out    string        // folder for what is saved; default "muster-out", or none where Again is set
 	Whole  string        // file of the whole run, which the page links to
-	Again  bool          // what is judged was saved before: nothing is written, and the text does not send the reader here again
+	Again  bool          // what is judged was saved before: no history is written, and the text does not send the reader here again
 	Budget time.Duration // for leaving out what one failure does not need, once the wrong answer is found; default 10 s
 
 	Undecided bool   // the history is not known to be illegal: there is no wrong answer to be found
@@ -63,7 +63,7 @@ func Explain(ctx context.Context, h *history.History, group string, o Explaining
 	if o.Budget <= 0 {
 		o.Budget = 10 * time.Second
 	}
-	if o.Out == "" {
+	if o.Out == "" && !o.Again {
 		o.Out = "muster-out"
 	}
 	f := Failure{Group: group}
@@ -75,12 +75,15 @@ func Explain(ctx context.Context, h *history.History, group string, o Explaining
 		small, found = densely(ctx, small, found, group, o.Limits)
 	}
 	f.tell(small, found, o)
-	if o.Again {
+	if o.Out == "" {
 		return f, nil
 	}
 	name := filepath.Join(o.Out, fmt.Sprintf("history-%d-%s", h.Header.Seed, filepath.Base(group)))
-	saved := small.WriteFile(name + ".jsonl")
-	if saved == nil {
+	var saved error
+	if !o.Again {
+		saved = small.WriteFile(name + ".jsonl")
+	}
+	if saved == nil && !o.Again {
 		f.File = name + ".jsonl"
 		f.Replay = "muster check " + f.File
 		f.Text += fmt.Sprintf("\nSeed %d. Next: %s\n", h.Header.Seed, f.Replay)

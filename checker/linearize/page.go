@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -23,7 +24,7 @@ import (
 func newPage(ctx context.Context, h *history.History, group string, found *finding, f *Failure, o Explaining) *pages.Failure {
 	p := &pages.Failure{
 		Title: fmt.Sprintf("Group %s cannot be explained", group), NotFound: f.NotFound, Rule: f.Rule, Class: f.Class, Suffers: f.Suffers, Text: f.Text,
-		Lateness: (h.Header.Lateness() + h.Paused()).String(),
+		Lateness: (h.Header.Lateness() + h.Paused()).Round(time.Millisecond).String(),
 		Facts: []pages.Fact{
 			{Name: "target", Value: h.Header.Target}, {Name: "judged by", Value: h.Header.Profile}, {Name: "group", Value: group}, {Name: "seed", Value: fmt.Sprint(h.Header.Seed)},
 			{Name: "calls", Value: fmt.Sprintf("%d that are enough to show it", len(h.Calls))},
@@ -49,6 +50,8 @@ func newPage(ctx context.Context, h *history.History, group string, found *findi
 	if f.Rule != "" {
 		p.Commands = append(p.Commands, "muster explain "+f.Rule)
 	}
+	ctx, stop := context.WithTimeout(ctx, drawing(ctx))
+	defer stop()
 	part, wrong := found.shown(h, group)
 	if found != nil {
 		found.page(p)
@@ -62,8 +65,18 @@ func newPage(ctx context.Context, h *history.History, group string, found *findi
 		timers = found.timerLanes(ctx, h, o.Limits)
 	}
 	p.Lanes = append(p.Lanes, timers...)
+	p.Rows = len(p.Lanes)
 	p.View, p.NoView = view(ctx, h, group, o.Limits, append(done, timers...))
 	return p
+}
+
+// drawing is how long it may take to follow timers and to draw porcupine's view: both search once more.
+func drawing(ctx context.Context) time.Duration {
+	const most = 2 * time.Second
+	if end, ok := ctx.Deadline(); ok {
+		return min(most, time.Until(end)/2)
+	}
+	return most
 }
 
 // shown is the partition that a page shows, and the wrong call in it, if it is known. It is empty for a history that cannot be split.
@@ -262,6 +275,9 @@ func view(ctx context.Context, h *history.History, group string, limits Limits, 
 		if p := recover(); p != nil {
 			page, why = "", fmt.Sprintf("It could not be drawn: %v.", p)
 		}
+		if ctx.Err() != nil {
+			page, why = "", "It is left out, as it could not be drawn in time; muster check draws it anew where it is given a --report folder."
+		}
 	}()
 	limits = limits.withDefaults()
 	config, p, err := prepare(h, group, limits)
@@ -275,13 +291,13 @@ func view(ctx context.Context, h *history.History, group string, limits Limits, 
 	for i := range ops {
 		ops[i].Metadata = ops[i].Input
 	}
-	_, info := porcupine.CheckOperationsVerbose(newJudge(config, p, limits).model(ctx), ops, limits.Timeout)
+	_, info := porcupine.CheckOperationsVerbose(newJudge(config, p, limits).model(ctx), ops, min(limits.Timeout, drawing(ctx)))
 	for _, lane := range lanes {
 		for _, b := range lane.Bars {
 			info.AddAnnotations([]porcupine.Annotation{{Tag: lane.Name, Start: b.From, End: b.To, Description: orKind(b), Details: b.Tip, BackgroundColor: colours[b.Kind]}})
 		}
 	}
-	model := newJudge(config, p, limits).model(context.WithoutCancel(ctx)) // it steps again over what was found
+	model := newJudge(config, p, limits).model(ctx) // it steps again over what was found, and panics where that ends early
 	model.DescribeOperation = func(input, _ any) string { return input.(*operation).brief() }
 	// Porcupine takes these two for HTML.
 	model.DescribeOperationMetadata = func(op any) string { return html.EscapeString(op.(*operation).describe()) }

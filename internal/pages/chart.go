@@ -26,6 +26,7 @@ type box struct {
 type tick struct {
 	Left  template.CSS
 	Label string
+	Last  bool // its label ends there
 }
 
 // scale maps instants to parts of the width, from 0 to 1. What lies between two instants at which something happens is as wide as a root of
@@ -170,11 +171,12 @@ const between = 0.2
 func (s *scale) ticks() (all []tick) {
 	last := -1.0
 	for i, at := range s.at {
-		if s.where[i] < last+between || s.where[i] > 1-between/2 && len(all) > 0 {
+		end := i == len(s.at)-1 && i > 0
+		if !end && (s.where[i] < last+between || s.where[i] > 1-2*between && i > 0) {
 			continue
 		}
 		last = s.where[i]
-		all = append(all, tick{percent(last), fmt.Sprintf("%.0f ms", float64(at)/1e6)})
+		all = append(all, tick{percent(last), fmt.Sprintf("%.0f ms", float64(at)/1e6), end})
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"html/template"
 	"io"
 )
@@ -29,6 +30,7 @@ type Failure struct {
 
 	View   string // porcupine's own page; empty where there is none
 	NoView string // why
+	Rows   int    // of the view
 	Text   string // the same in words, for a terminal
 }
 
@@ -75,7 +77,7 @@ const (
 
 // WriteFailure writes the page of a failure.
 func WriteFailure(w io.Writer, f *Failure) error {
-	p := failurePage{Failure: f, Style: style(), Scripts: digests(f.View), MoreBefore: f.More}
+	p := failurePage{Failure: f, Style: style(), Scripts: digests(f.View), MoreBefore: f.More, ViewHeight: template.CSS(fmt.Sprintf("%dpx", 110+45*f.Rows))}
 	p.layOut()
 	return templates.ExecuteTemplate(w, "failure.html", p)
 }
@@ -86,6 +88,7 @@ type failurePage struct {
 	Style      template.CSS
 	Scripts    string
 	MoreBefore int
+	ViewHeight template.CSS
 	Lanes      []lane
 	Bands      []box
 	Ticks      []tick
