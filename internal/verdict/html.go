@@ -146,7 +146,13 @@ func (c *CampaignCounts) tables(folder string) []pages.Table {
 		}
 		all = append(all, open)
 	}
-	rules := counts("rules-seen", fmt.Sprintf("Rules that concurrent calls put to the test: %d", len(c.Rules)), "A rule counts where it had a part in explaining an answer that was seen.", []string{"rule", "groups"}, c.Rules)
+	rules := pages.Table{
+		Anchor: "rules-seen", Title: fmt.Sprintf("Rules that concurrent calls put to the test: %d", len(c.Rules)),
+		Intro: "A rule counts where it had a part in explaining an answer that was seen; in how many groups it did is beside it.",
+	}
+	for _, rule := range sortedNames(c.Rules) {
+		rules.Tags = append(rules.Tags, fmt.Sprintf("%s × %d", rule, c.Rules[rule]))
+	}
 	return append(all, rules, pages.Table{Anchor: "rules-unseen", Title: fmt.Sprintf("Rules that they did not: %d", len(never)), Tags: never})
 }
 
