@@ -31,6 +31,7 @@ type Member struct {
 	makes assignment
 	has   string // its assignment
 	told  string // the last error that it was told, of which request
+	tolds int    // errors that it was told
 	full  bool   // it was told that there is no room for it
 }
 
@@ -136,6 +137,7 @@ func (g *Group) restart(now time.Time) (anew []*Member) {
 func (m *Member) hears(api string, errorCode int16) {
 	if errorCode != 0 {
 		m.told = api + ": " + checker.ErrorName(errorCode)
+		m.tolds++
 	}
 }
 

@@ -40,11 +40,11 @@ func (g *Group) Why(d *kmsg.DescribeGroupsResponseGroup, s Sight) Reason {
 	for _, m := range g.inside() {
 		r.member(m)
 	}
-	state := "Dead"
+	state, first := "Dead", "the coordinator does not say what the group is"
 	if d != nil {
-		state = d.State
-		r.texts = append([]string{r.waits()}, r.texts...)
+		state, first = d.State, r.waits()
 	}
+	r.texts = append([]string{first}, r.texts...)
 	if rule, ok := ruleOfPhase[state]; ok && (len(r.rules) == 0 || state != "Stable") {
 		r.rules = append(r.rules, rule)
 	}
@@ -94,11 +94,18 @@ func (r *reasons) waits() string {
 	return text
 }
 
+// often is how many errors a client may be told on its way: more send it round in circles.
+const often = 5
+
 // member says what a client waits for, or is told again and again.
 func (r *reasons) member(m *Member) {
 	ago := r.s.Now.Sub(m.Asked).Round(time.Second)
 	if m.Unanswered > 0 {
 		r.texts = append(r.texts, fmt.Sprintf("%s has never had an answer to %d of its requests", m.Name, m.Unanswered))
+	}
+	if m.tolds > often && ago < time.Second { // what it happens to wait for is not why
+		r.texts = append(r.texts, fmt.Sprintf("%s asks again and again, and was told last %s", m.Name, m.told))
+		return
 	}
 	switch {
 	case m.Joins > 0:

@@ -272,6 +272,7 @@ func (h *healing) whole(d *kmsg.DescribeGroupsResponseGroup) bool {
 // steady says whether each client has one more heartbeat that finds all as it was.
 func (h *healing) steady(ctx context.Context) bool {
 	h.mu.Lock()
+	settled := h.group.Settled() // somebody may have been told otherwise meanwhile
 	before, knew := map[*converge.Member]int{}, map[*converge.Member]converge.Knows{}
 	for _, m := range h.group.Members {
 		if m.Settled() { // one for which there is no room is not
@@ -279,7 +280,7 @@ func (h *healing) steady(ctx context.Context) bool {
 		}
 	}
 	h.mu.Unlock()
-	for h.target.Clock().Sleep(ctx, h.beat/10) == nil {
+	for settled && h.target.Clock().Sleep(ctx, h.beat/10) == nil {
 		done, same := true, true
 		h.mu.Lock()
 		for m, n := range before {
