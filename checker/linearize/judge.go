@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/converge"
@@ -78,7 +80,7 @@ func Explain(ctx context.Context, h *history.History, group string, o Explaining
 	if o.Out == "" {
 		return f, nil
 	}
-	name := filepath.Join(o.Out, fmt.Sprintf("history-%d-%s", h.Header.Seed, filepath.Base(group)))
+	name := filepath.Join(o.Out, fmt.Sprintf("history-%d-%s", h.Header.Seed, fileName(group)))
 	var saved error
 	if !o.Again {
 		saved = small.WriteFile(name + ".jsonl")
@@ -96,6 +98,22 @@ func Explain(ctx context.Context, h *history.History, group string, o Explaining
 		drawn = fmt.Errorf("save page: %w", drawn)
 	}
 	return f, errors.Join(saved, drawn)
+}
+
+// fileName is a group's name as part of the name of a file, and of a command in a shell. Names that differ still do.
+func fileName(group string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '_'
+	}, group)
+	if name == group && len(name) < 100 {
+		return name
+	}
+	sum := fnv.New32a()
+	sum.Write([]byte(group))
+	return fmt.Sprintf("%.60s-%08x", name, sum.Sum32())
 }
 
 // tell puts the failure into words.

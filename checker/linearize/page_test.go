@@ -131,6 +131,9 @@ func TestPagesAreInert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if name := filepath.Base(f.Page); !regexp.MustCompile(`^history-4-[-\w]+\.html$`).MatchString(name) {
+		t.Errorf("the page is called %s", name)
+	}
 	page, err := os.ReadFile(f.Page)
 	if err != nil {
 		t.Fatal(err)
@@ -138,11 +141,9 @@ func TestPagesAreInert(t *testing.T) {
 	if n := strings.Count(string(page), "owned()"); n < 10 {
 		t.Errorf("the page shows what was answered %d times: it has left it out", n)
 	}
-	for _, bad := range []string{"<img", "<script>owned", "onerror=owned"} {
-		for _, at := range regexp.MustCompile(regexp.QuoteMeta(bad)).FindAllStringIndex(string(page), 3) {
-			if around := string(page[max(0, at[0]-60):min(len(page), at[1]+40)]); bad != "onerror=owned" || !strings.Contains(around, "&lt;img src=x ") && !strings.Contains(around, "img src=x onerror") {
-				t.Errorf("%q is in the page as it was sent: %s", bad, around)
-			}
+	for _, bad := range []string{"<img", "<script"} {
+		if at := strings.Index(string(page), bad); at >= 0 {
+			t.Errorf("%q is in the page as it was sent: %.200s", bad, page[at:])
 		}
 	}
 	for _, part := range []string{`id="rule"`, `id="seen"`, `id="next"`, `class="bar armed"`, `class="bar fault"`, "muster check ", "What a client suffers", "<iframe"} {
