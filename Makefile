@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka explore atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: ## The test suite in parts, real Kafka included where Java and Maven are t
 test-kafka: ## Every scenario on real Kafka: $(KAFKA)
 	@GO="$(GO)" tools/test-kafka.sh $(KAFKA)
 	MUSTER_REQUIRE_KAFKA=1 $(GO) test -count=1 -timeout 10m -v -run '^TestKafka' ./internal/doctor
+
+test-pages: ## The pages that Muster writes, opened in headless Chromium at the size of a phone and of a desk; skipped where there is no chromium
+	cd tools/browser && $(GO) vet ./... && $(GO) test -count=1 -timeout 10m -v ./...
 
 explore: build ## Every state of larger groups: what takes too long for make test (< 20 min; bin/muster explore --list shows the runs)
 	$(BINARY) explore --night --until 20m

@@ -93,12 +93,21 @@ func (a *around) join(c *cell) {
 	}
 }
 
+// spare ends what is done to the connections of a cell. What is done to the target still concerns it.
+func (a *around) spare(c *cell) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, name := range c.names() {
+		delete(a.byName, name)
+	}
+}
+
 func (a *around) leave(c *cell) {
+	a.spare(c)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.cells, c)
 	for _, name := range c.names() {
-		delete(a.byName, name)
 		delete(a.felt, name)
 	}
 }

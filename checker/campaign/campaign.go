@@ -98,6 +98,8 @@ const (
 	maxParallel, maxMortal = 48, 16
 	// enough illegal groups end a campaign by default: more of them would only take time.
 	enough = 40
+	// longestHealing is the most of a campaign that is kept for the healing of its last histories; the others heal when they are over.
+	longestHealing = 5 * time.Second
 	// grace is how long a campaign may go on after its budget, to tell what it has found.
 	grace = 4 * time.Second
 )
@@ -172,7 +174,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	}
 	o = o.withDefaults(caps)
 	began := time.Now()
-	traffic, fail := context.WithCancelCause(ctx)
+	whole, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	c := &campaign{
 		o: o, target: t, caps: caps, stamp: fmt.Sprintf("%x", time.Now().UnixNano()&0xffffffff), around: newAround(o.Seed), fail: fail,
@@ -192,9 +194,12 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 		}
 		defer end()
 	}
-	// The last part of the budget is for what is still to be judged then.
+	// The last part of the budget is for what is still to be judged then, and the part before it for the clients that are still at work to
+	// heal.
 	reserve := max(min(o.Budget/8, 8*time.Second), min(o.Budget/3, 2*time.Second))
-	traffic, stop := context.WithTimeout(traffic, o.Budget-reserve)
+	healing, stopHealing := context.WithTimeout(whole, o.Budget-reserve)
+	defer stopHealing()
+	traffic, stop := context.WithTimeout(healing, o.Budget-reserve-min((o.Budget-reserve)/6, longestHealing))
 	defer stop()
 	judging, stopJudging := context.WithDeadline(ctx, began.Add(o.Budget+grace/4))
 	defer stopJudging()
@@ -203,11 +208,12 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	for range max(1, runtime.NumCPU()/2) {
 		judges.Go(func() { c.judge(judging, began.Add(o.Budget+grace)) })
 	}
-	watching, stopWatching := context.WithCancel(traffic)
+	watching, stopWatching := context.WithCancel(healing)
 	work.Go(func() { c.canary.watch(watching) })
-	work.Go(func() { c.disturb(watching) })
+	work.Go(func() { c.disturb(traffic) })
 	work.Go(func() { c.tell(watching, began) })
-	c.drive(traffic)
+	c.drive(traffic, healing)
+	stop() // where no more groups are to begin
 	stopWatching()
 	work.Wait()
 	close(c.ready)
@@ -217,10 +223,10 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	defer c.mu.Unlock()
 	c.report.Elapsed = time.Since(began)
 	c.report.Faults = c.around.counted()
-	switch cause := context.Cause(traffic); {
+	switch cause := context.Cause(whole); {
 	case ctx.Err() != nil:
 		return c.report, context.Cause(ctx)
-	case errors.Is(cause, errEnough), errors.Is(cause, context.DeadlineExceeded), cause == nil:
+	case errors.Is(cause, errEnough), cause == nil:
 		return c.report, nil
 	default:
 		return c.report, cause
@@ -231,7 +237,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 var errEnough = errors.New("enough was found")
 
 // drive makes histories side by side, as many as target and machine bear, until the context is over.
-func (c *campaign) drive(ctx context.Context) {
+func (c *campaign) drive(ctx, healing context.Context) {
 	pace := newPacer(c.o.Parallel)
 	ended := make(chan struct{}, c.o.Parallel)
 	tick := time.NewTicker(pacerPeriod)
@@ -244,7 +250,7 @@ func (c *campaign) drive(ctx context.Context) {
 			live++
 			go func() {
 				defer func() { ended <- struct{}{} }()
-				c.run(ctx, one)
+				c.run(ctx, healing, one)
 			}()
 		}
 		if live == 0 {
@@ -283,7 +289,8 @@ func (c *campaign) tell(ctx context.Context, began time.Time) {
 		c.mu.Lock()
 		so := c.report
 		c.mu.Unlock()
-		so.Elapsed, so.Faults, so.Failures, so.Reasons = time.Since(began), c.around.counted(), nil, nil
+		so.Elapsed, so.Faults = time.Since(began), c.around.counted()
+		so.Failures, so.Reasons, so.Wide, so.Exercised = nil, nil, nil, linearize.Exercised{} // which go on changing
 		c.o.Progress(so)
 	}
 }

@@ -25,6 +25,8 @@ type cell struct {
 	history *history.History // when it is over
 	worst   time.Duration    // for so long nothing came back
 	moved   bool             // the target has given its groups up by itself meanwhile; set by around
+	healed  []traffic.Healed // what has become of its groups in the end
+	ended   time.Time
 }
 
 // names are those of its clients.
@@ -79,20 +81,22 @@ func (c *campaign) topic() string {
 	return c.caps.Prefix + "t" // commits are refused then
 }
 
-// run makes the history of a cell and hands it over to be judged.
-func (c *campaign) run(ctx context.Context, one *cell) {
+// run makes the history of a cell and hands it over to be judged. Its clients do what they do until ctx is over; then nothing is done to their
+// connections any more, and they heal.
+func (c *campaign) run(ctx, healing context.Context, one *cell) {
 	clock := c.target.Clock()
 	one.started = clock.Now()
 	one.rec = &history.Recorder{Clock: clock.Now, Start: one.started, Groups: one.plan.Groups}
 	c.around.join(one)
-	err := traffic.Drive(ctx, c.target, one.plan, one.rec)
+	err := c.work(ctx, healing, one)
 	c.around.leave(one)
 	if err != nil {
 		c.fail(err)
 	}
-	c.finish(one, clock.Now())
+	one.ended = clock.Now()
+	c.finish(one, one.ended)
 	if c.caps.MaxGroups > 0 {
-		c.tidy(ctx, one)
+		c.tidy(healing, one)
 	}
 	if len(one.history.Calls) == 0 {
 		return
@@ -107,6 +111,20 @@ func (c *campaign) run(ctx context.Context, one *cell) {
 	default: // so many wait already that there is no hope
 		c.leftOver(one)
 	}
+}
+
+func (c *campaign) work(ctx, healing context.Context, one *cell) error {
+	run, err := traffic.Prepare(c.target, one.plan, one.rec)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	if err := run.Drive(ctx); err != nil {
+		return err
+	}
+	c.around.spare(one)
+	one.healed, err = run.Heal(healing, one.plan.HealsWithin(c.caps.InitialDelay))
+	return err
 }
 
 // finish puts the history together.

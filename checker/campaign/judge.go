@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/linearize"
+	"github.com/muster-kafka/muster/checker/traffic"
 )
 
 const (
@@ -59,8 +60,17 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 		c.leftOver(one)
 		return
 	}
-	var illegal []string
-	whole := c.keep(one, v)
+	var wrong []wrongGroup
+	for _, g := range v.Groups {
+		if apart := c.converges(one, g); apart != nil || g.Result == linearize.Illegal {
+			w := wrongGroup{group: g.Group, result: g.Result, apart: apart}
+			if apart != nil {
+				w.from = one.rec.At(apart.Began)
+			}
+			wrong = append(wrong, w)
+		}
+	}
+	whole := c.keep(one, v, len(wrong) > 0)
 	c.mu.Lock()
 	for _, g := range v.Groups {
 		if g.Result == linearize.Unknown && one.worst > c.o.Slack {
@@ -68,33 +78,40 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 			continue
 		}
 		c.report.add(h.Header.Seed, g, profile, whole)
-		if g.Result == linearize.Illegal {
-			illegal = append(illegal, g.Group)
-		}
 	}
-	much := c.report.Illegal >= c.o.Enough
+	much := c.report.Illegal+c.report.Convergence.Apart >= c.o.Enough
 	c.mu.Unlock()
-	for _, group := range illegal {
-		c.explain(telling, h, group, whole)
+	for _, w := range wrong {
+		c.explain(telling, h, w, whole)
 	}
 	if much {
 		c.fail(errEnough)
 	}
 }
 
-// keep saves a history that is not legal, and returns where. Every illegal one is kept, whether or not it is told: what is made small of it may
-// show less than it does. Of those that could not be decided the first few are.
-func (c *campaign) keep(one *cell, v linearize.Verdict) string {
+// wrongGroup is a group of which something is to be told.
+type wrongGroup struct {
+	group  string
+	result linearize.Result
+	apart  *traffic.Healed // why its clients are not together; nil where they are
+	from   int64           // when they were left alone
+}
+
+// keep saves a history of which something is to be told, and returns where: each of these, whether or not it is told, since what is made small of
+// it may show less than it does. Of those that could not be decided the first few are saved.
+func (c *campaign) keep(one *cell, v linearize.Verdict, wrong bool) string {
 	h := one.history
 	c.mu.Lock()
 	undecided := len(c.report.Reasons)
 	c.mu.Unlock()
-	if v.Result == linearize.Legal || v.Result == linearize.Unknown && (undecided >= maxReasons || one.worst > c.o.Slack) {
+	switch {
+	case wrong:
+	case v.Result != linearize.Unknown, undecided >= maxReasons, one.worst > c.o.Slack:
 		return ""
 	}
 	file := filepath.Join(c.o.Out, fmt.Sprintf("history-%d.jsonl", h.Header.Seed))
 	if err := h.WriteFile(file); err != nil {
-		c.fail(err)
+		c.unsaved(err)
 		return ""
 	}
 	return file
@@ -128,12 +145,12 @@ func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Ver
 	return v, h.Header.Profile, nil
 }
 
-// explain makes an illegal history small and saves it, unless enough of its kind are told already.
-func (c *campaign) explain(ctx context.Context, h *history.History, group, whole string) {
+// explain makes a wrong history small and saves it, unless enough of its kind are told already. The first is told whatever happens.
+func (c *campaign) explain(ctx context.Context, h *history.History, w wrongGroup, whole string) {
 	c.mu.Lock()
 	told := len(c.report.Failures)
 	c.mu.Unlock()
-	if told >= explained || ctx.Err() != nil {
+	if told >= explained || told > 0 && ctx.Err() != nil {
 		c.untold()
 		return
 	}
@@ -141,10 +158,13 @@ func (c *campaign) explain(ctx context.Context, h *history.History, group, whole
 	if end, ok := ctx.Deadline(); ok {
 		budget = max(time.Second, min(budget, time.Until(end)/2))
 	}
-	f, err := linearize.Explain(ctx, h, group, linearize.Explaining{Limits: c.o.Limits, Out: c.o.Out, Budget: budget})
+	o := linearize.Explaining{Limits: c.o.Limits, Out: c.o.Out, Whole: whole, Budget: budget, Undecided: w.result != linearize.Illegal}
+	if w.apart != nil {
+		o.Apart = &linearize.Apart{From: w.from, Took: w.apart.Took, Why: w.apart.Why}
+	}
+	f, err := linearize.Explain(ctx, h, w.group, o)
 	if err != nil {
-		c.fail(err)
-		return
+		c.unsaved(err)
 	}
 	f.Whole = whole
 	if whole != "" {
@@ -157,6 +177,15 @@ func (c *campaign) explain(ctx context.Context, h *history.History, group, whole
 		return
 	}
 	c.report.Failures = append(c.report.Failures, f)
+}
+
+// unsaved notes a file that could not be written. It has no bearing on what was found.
+func (c *campaign) unsaved(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if text := err.Error(); !slices.Contains(c.report.Unsaved, text) {
+		c.report.Unsaved = append(c.report.Unsaved, text)
+	}
 }
 
 func (c *campaign) untold() {

@@ -1,7 +1,9 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -18,9 +20,12 @@ type Report struct {
 	Illegal int
 	Unknown int      // groups of which nothing could be told
 	Reasons []string // why, of the first few
+	Open    []Open   // these
 
 	Stalled int // histories that were thrown away, as the machine had too much else to do meanwhile
 	Left    int // histories that there was no time to judge
+
+	Convergence Convergence
 
 	Answered, NotAnswered int // calls
 	Widest                int // histories that were made at a time
@@ -28,10 +33,14 @@ type Report struct {
 	Stall                 time.Duration
 	Elapsed               time.Duration
 
+	Exercised linearize.Exercised // by the groups that are legal
+	Wide      []Wide              // the groups with the most calls at a time, the widest first
+
 	Faults   map[history.FaultKind]int
 	Profiles map[string]int // groups by the profile that explains them
 	Failures []linearize.Failure
-	Untold   int // illegal groups beyond those in Failures
+	Untold   int      // illegal groups beyond those in Failures
+	Unsaved  []string // files that could not be written, and why
 }
 
 // maxReasons is of how many groups it is told why they could not be decided.
@@ -58,6 +67,9 @@ func (r *Report) Doubts(asked Faults) (doubts []string) {
 	if r.Left > r.Groups/5 {
 		say("there was no time to judge %d histories; give more budget", r.Left)
 	}
+	for _, doubt := range r.Convergence.doubts() {
+		say("%s", doubt)
+	}
 	for _, kind := range asked.Kinds() {
 		if r.Faults[kind] == 0 {
 			say("the fault %q was asked for and never happened; give more budget", kind)
@@ -71,9 +83,11 @@ func (r *Report) add(seed uint64, g linearize.GroupVerdict, profile, file string
 	r.Groups++
 	r.Calls += g.Calls
 	r.Overlap = max(r.Overlap, g.Overlap)
+	r.wide(Wide{seed, g.Group, g.Calls, g.Overlap, g.Elapsed, g.Result})
 	switch g.Result {
 	case linearize.Legal:
 		r.Legal++
+		r.Exercised.Add(g.Exercised)
 		if r.Profiles == nil {
 			r.Profiles = map[string]int{}
 		}
@@ -88,6 +102,33 @@ func (r *Report) add(seed uint64, g linearize.GroupVerdict, profile, file string
 				text += "; with more time: muster check --timeout 5m " + file
 			}
 			r.Reasons = append(r.Reasons, text)
+			r.Open = append(r.Open, Open{seed, g.Group, g.Reason, file})
 		}
 	}
+}
+
+// Open is a group that could not be decided.
+type Open struct {
+	Seed       uint64
+	Group, Why string
+	File       string // its history; empty where it was not kept
+}
+
+// Wide is a group with many calls at a time, which is what judging costs.
+type Wide struct {
+	Seed    uint64
+	Group   string
+	Calls   int
+	Overlap int // operations that were open at a time
+	Took    time.Duration
+	Result  linearize.Result
+}
+
+// widest are how many of them are told.
+const widest = 5
+
+func (r *Report) wide(w Wide) {
+	at, _ := slices.BinarySearchFunc(r.Wide, w, func(a, b Wide) int { return cmp.Or(cmp.Compare(b.Overlap, a.Overlap), cmp.Compare(b.Calls, a.Calls)) })
+	r.Wide = slices.Insert(r.Wide, at, w)
+	r.Wide = r.Wide[:min(len(r.Wide), widest)]
 }

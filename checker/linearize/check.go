@@ -66,6 +66,8 @@ type GroupVerdict struct {
 	Operations int // calls after splitting
 	Overlap    int // the most operations that were open at one instant
 	Elapsed    time.Duration
+
+	Exercised Exercised // of a Legal one
 }
 
 // CheckFile judges a saved history again.
@@ -170,7 +172,7 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 	case p.closed > 0:
 		g.Reason = fmt.Sprintf("legal, but the target closed the connection of %d calls without an answer, and nothing was done to it then", p.closed)
 	default:
-		g.Result = Legal
+		g.Result, g.Exercised = Legal, j.exercised.counted()
 	}
 	return g
 }

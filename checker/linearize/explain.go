@@ -3,6 +3,8 @@ package linearize
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -19,9 +21,10 @@ import (
 type finding struct {
 	partition *partition
 	wrong     *call
-	before    *state     // where the group stood before
-	failing   *operation // the operation that does not fit there
-	refusals  []refusal  // why: distinct ones, the most telling first
+	before    *state       // where the group stood before
+	order     []*operation // up to the one that does not fit
+	failing   *operation   // the operation that does not fit there
+	refusals  []refusal    // why: distinct ones, the most telling first
 }
 
 // find explains an illegal history that is legal without the end of the wrong call. It returns nil where that takes too long.
@@ -91,7 +94,7 @@ func (p *partition) arrange(order []*operation, wrong *call) []*operation {
 // replay walks the order to where it fails, and notes why.
 func (f *finding) replay(ctx context.Context, j *judge, order []*operation) {
 	f.before = j.initial()
-	for _, op := range order {
+	for i, op := range order {
 		seen := map[string]bool{}
 		f.refusals = nil
 		j.trace = func(r refusal) {
@@ -102,7 +105,7 @@ func (f *finding) replay(ctx context.Context, j *judge, order []*operation) {
 		}
 		after := j.step(ctx, f.before, op)
 		if after == nil {
-			f.failing = op
+			f.failing, f.order = op, order[:i]
 			break
 		}
 		f.before = after
@@ -275,37 +278,48 @@ func (f *finding) text(h *history.History) string {
 
 // timeline is a line for each call and each fault, in the order of their beginnings.
 func (f *finding) timeline(faults []history.Fault) string {
-	type entry struct {
-		at   int64
-		text string
-	}
-	var all []entry
-	for i := range faults {
-		all = append(all, entry{faults[i].At, faultText(&faults[i])})
-	}
-	calls := make([]*call, 0, len(f.partition.calls))
-	for _, c := range f.partition.calls {
-		calls = append(calls, c)
-	}
-	sort.Slice(calls, func(i, k int) bool { return calls[i].id < calls[k].id })
-	for _, c := range calls {
-		mark := "  "
+	var s strings.Builder
+	for _, m := range f.partition.moments(faults) {
+		if m.fault != nil {
+			s.WriteString(faultText(m.fault))
+			continue
+		}
+		c, mark := m.call, "  "
 		if c == f.wrong {
 			mark = ">>"
 		}
-		all = append(all, entry{c.from, fmt.Sprintf("%s %9.3f - %9.3f  #%-4d %-4s %s\n%35s-> %s\n",
-			mark, ms(c.from), ms(c.to), c.id, c.client, requestText(c.message, c.version), "", c.endText())})
-	}
-	sort.SliceStable(all, func(i, k int) bool { return all[i].at < all[k].at })
-	var s strings.Builder
-	for _, e := range all {
-		s.WriteString(e.text)
+		fmt.Fprintf(&s, "%s %9.3f - %9.3f  #%-4d %-4s %s\n%35s-> %s\n",
+			mark, ms(c.from), ms(c.to), c.id, c.client, requestText(c.message, c.version), "", c.endText())
 	}
 	return s.String()
 }
 
+// moment is a call or a fault.
+type moment struct {
+	at    int64
+	call  *call
+	fault *history.Fault
+}
+
+// moments are all calls and faults, in the order of their beginnings.
+func (p *partition) moments(faults []history.Fault) []moment {
+	var all []moment
+	for i := range faults {
+		all = append(all, moment{at: faults[i].At, fault: &faults[i]})
+	}
+	for _, ticket := range slices.Sorted(maps.Keys(p.calls)) {
+		all = append(all, moment{at: p.calls[ticket].from, call: p.calls[ticket]})
+	}
+	sort.SliceStable(all, func(i, k int) bool { return all[i].at < all[k].at })
+	return all
+}
+
 // faultText is a line for what was done on purpose.
 func faultText(f *history.Fault) string {
+	return fmt.Sprintf("== %9.3f - %9.3f  %s\n", ms(f.At), ms(f.End()), faultWords(f))
+}
+
+func faultWords(f *history.Fault) string {
 	what := string(f.Kind)
 	switch f.Kind {
 	case history.Restart:
@@ -319,7 +333,7 @@ func faultText(f *history.Fault) string {
 	if f.What != "" {
 		what += ": " + f.What
 	}
-	return fmt.Sprintf("== %9.3f - %9.3f  %s\n", ms(f.At), ms(f.End()), what)
+	return what
 }
 
 func ms(ns int64) float64 { return float64(ns) / 1e6 }

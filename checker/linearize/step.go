@@ -26,6 +26,8 @@ type judge struct {
 	gaveUp error // why nothing can be said; see giveUp
 	left   error // why some explanations were not followed; see leaveOut
 
+	exercised exercised
+
 	trace func(refusal) // told each time an explanation is refused; nil while nobody asks
 }
 
@@ -166,7 +168,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.leaveOut()
 		return
 	}
-	owed, answered := e.owed, false
+	owed, answered, seen := e.owed, false, false
 	bindings := []observe.Binding{nil}
 	for _, a := range o.Answers {
 		to := j.partition.calls[a.Ticket]
@@ -181,6 +183,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 				j.refuse(e, to, a.Message, o.Rules, "the answer came before it was decided")
 				return
 			}
+			seen = true
 			if to.parks() {
 				owed = withTicket(owed, to.ticket)
 			}
@@ -202,6 +205,9 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 	if c != nil && !answered && !c.parks() && c.actual != nil {
 		j.refuse(e, c, nil, o.Rules, "no answer is due")
 		return
+	}
+	if seen {
+		j.exercised.saw(e.branch, &o)
 	}
 	for _, names := range bindings {
 		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed}

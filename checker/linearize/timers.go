@@ -28,7 +28,7 @@ func (j *judge) settle(ctx context.Context, e *explanation, op *operation) iter.
 				return
 			}
 			for _, next := range j.firings(&from, op) {
-				if i, changed := found.add(next); changed {
+				if i, changed := found.add(next.explanation); changed {
 					queue = append(queue, i)
 				}
 			}
@@ -50,7 +50,7 @@ func (j *judge) settle(ctx context.Context, e *explanation, op *operation) iter.
 }
 
 // firings are the explanations after one more timer has fired.
-func (j *judge) firings(e *explanation, op *operation) []explanation {
+func (j *judge) firings(e *explanation, op *operation) []firing {
 	after := j.lateFirings(e, op)
 	last := min(op.last(), j.latest(e)) // a timer that has not fired yet bounds the instants of all others
 	for _, t := range e.timers {
@@ -59,7 +59,7 @@ func (j *judge) firings(e *explanation, op *operation) []explanation {
 			continue
 		}
 		j.world.Fire(e.branch, t, at, func(o observe.Outcome) bool {
-			j.accept(e, nil, o, at, func(next explanation) { after = append(after, next) })
+			j.accept(e, nil, o, at, func(next explanation) { after = append(after, firing{next, t, at}) })
 			return j.abandoned() == nil
 		})
 	}
@@ -67,7 +67,7 @@ func (j *judge) firings(e *explanation, op *operation) []explanation {
 }
 
 // lateFirings are the explanations after a session that had ended before its timer was started again has removed its member: see scala.go.
-func (j *judge) lateFirings(e *explanation, op *operation) (after []explanation) {
+func (j *judge) lateFirings(e *explanation, op *operation) (after []firing) {
 	for i, l := range e.late {
 		at := observe.Window{Earliest: e.now, Latest: min(op.last(), l.until)}
 		if at.Earliest > at.Latest {
@@ -81,7 +81,7 @@ func (j *judge) lateFirings(e *explanation, op *operation) (after []explanation)
 			was.late = slices.Delete(slices.Clone(e.late), i, i+1)
 			j.world.Fire(e.branch, t, at, func(o observe.Outcome) bool {
 				if o.Overflow || l.buries(&o, j.partition.calls) {
-					j.accept(&was, nil, o, at, func(next explanation) { after = append(after, next) })
+					j.accept(&was, nil, o, at, func(next explanation) { after = append(after, firing{next, t, at}) })
 				}
 				return j.abandoned() == nil
 			})

@@ -7,13 +7,11 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/converge"
 	"github.com/muster-kafka/muster/fuzz/gen"
-	"github.com/muster-kafka/muster/model/classic"
 )
 
-// A run may end with healing (Options.Heal): the coordinator serves, writes succeed, and all clients follow the program of package clients:
-// they join where they have no generation, sync where they have no assignment, send heartbeats in time, and give up what is not answered.
+// A run may end with healing (Options.Heal): the coordinator serves, writes succeed, and all clients follow the program of package converge.
 // Within a bound of virtual time each group must be Stable, with every client in it, nobody else, and for each what the leader gave it.
 // Then all clients fall silent, and each group must become Empty.
 
@@ -40,38 +38,23 @@ type healer struct {
 	w        *walk
 	began    time.Time
 	clients  []*patient
+	groups   map[string]*converge.Group
 	requests int
-	given    map[string]assignment // by group: the latest that a leader has made and has been told of
 	seen     *kmsg.DescribeGroupsResponse
-
-	// When the members of a group were last made to start anew, by its name: whoever sees that others are refused for their protocols
-	// (join.protocol.inconsistent), and whose own are the odd ones, has to.
-	restarted map[string]time.Time
 
 	since time.Time // when all were found together; zero where they are not
 	stale bool      // something has happened since that may have changed it
 }
 
-// assignment is what a leader gives the members of a generation, by their ids.
-type assignment struct {
-	generation int32
-	to         map[string]string
-}
-
 // patient is a client that heals.
 type patient struct {
-	*gen.Client
-	asked      time.Time // when it began to wait
-	next       time.Time // when it is to act again, where it does not wait for its JoinGroup
-	unanswered int       // requests that it has given up
-	makes      assignment
-	has        string // its assignment
-	told       string // the last error that it was told, of which request
+	*converge.Member
+	next time.Time // when it is to act again, where it does not wait for its JoinGroup
 }
 
 // heal ends the run.
 func (w *walk) heal() *Violation {
-	h := &healer{w: w, began: w.machine.Now(), given: map[string]assignment{}, restarted: map[string]time.Time{}}
+	h := &healer{w: w, began: w.machine.Now(), groups: map[string]*converge.Group{}}
 	w.network = false
 	w.deliver()
 	w.answered = h.answered
@@ -86,14 +69,18 @@ func (w *walk) heal() *Violation {
 			return v
 		}
 	}
+	for _, group := range w.gen.Groups() {
+		h.groups[group] = &converge.Group{Name: group, Patience: patience}
+	}
 	room := map[string]int{}
 	for _, c := range w.gen.Clients() {
 		// As many as there is room for.
 		if room[c.Group]++; w.maxSize == 0 || room[c.Group] <= w.maxSize {
-			p := &patient{Client: c, asked: w.machine.Now()}
+			p := &patient{Member: &converge.Member{Client: c, Asked: w.machine.Now()}}
 			h.clients = append(h.clients, p)
+			h.groups[c.Group].Members = append(h.groups[c.Group].Members, p.Member)
 			h.giveUp(p) // what it waits for may be what another client's id has asked for
-			p.unanswered = 0
+			p.Unanswered = 0
 		}
 	}
 	if v := h.run(); v != nil || w.stats.Inconclusive != "" {
@@ -127,24 +114,24 @@ func (h *healer) run() *Violation {
 func (h *healer) round() (acted bool, v *Violation) {
 	for _, c := range h.clients {
 		now := h.w.machine.Now()
-		if c.waits() && now.Sub(c.asked) > patience {
+		if c.Waits() && now.Sub(c.Asked) > patience {
 			h.giveUp(c)
 		}
 		if c.Joins > 0 || now.Before(c.next) {
 			continue
 		}
-		before, waited := c.knows(), c.waits()
+		before, waited := c.Knows(), c.Waits()
 		if v := h.send(c); v != nil || h.w.stats.Inconclusive != "" {
 			return true, v
 		}
 		acted = true
-		h.stale = h.stale || c.knows() != before
+		h.stale = h.stale || c.Knows() != before
 		switch now := h.w.machine.Now(); {
-		case c.waits() && !waited:
-			c.asked, c.next = now, now.Add(heartbeatEvery)
-		case c.settled() || waited: // a member that waits for its assignment goes on with its heartbeats
+		case c.Waits() && !waited:
+			c.Asked, c.next = now, now.Add(heartbeatEvery)
+		case c.Settled() || waited: // a member that waits for its assignment goes on with its heartbeats
 			c.next = now.Add(heartbeatEvery)
-		case c.knows() == before:
+		case c.Knows() == before:
 			c.next = now.Add(tryAgainAfter)
 		}
 	}
@@ -158,7 +145,7 @@ func (h *healer) giveUp(c *patient) {
 			c.Lost(s.event.Request)
 			s.abandoned = true
 			h.w.sent[ticket] = s
-			c.unanswered++
+			c.Unanswered++
 		}
 	}
 	c.next = h.w.machine.Now()
@@ -166,17 +153,7 @@ func (h *healer) giveUp(c *patient) {
 
 // send sends what the program says.
 func (h *healer) send(c *patient) *Violation {
-	switch {
-	case !c.waits() && c.joins():
-		return h.ask(c.Client, c.JoinGroup())
-	case !c.waits() && !c.Synced:
-		c.makes = assignment{c.Generation, map[string]string{}}
-		return h.ask(c.Client, c.SyncGroup(func(member string) string {
-			c.makes.to[member] = fmt.Sprintf("%s.h%d", h.w.gen.Who(member), h.requests)
-			return c.makes.to[member]
-		}))
-	}
-	return h.ask(c.Client, c.Heartbeat())
+	return h.ask(c.Client, c.Request(func(member string) string { return fmt.Sprintf("%s.h%d", h.w.gen.Who(member), h.requests) }))
 }
 
 // answered takes note of what clients are told.
@@ -189,46 +166,13 @@ func (h *healer) answered(to *gen.Client, resp kmsg.Response) {
 	if i < 0 {
 		return
 	}
-	c := h.clients[i]
-	switch m := resp.(type) {
-	case *kmsg.JoinGroupResponse:
-		c.hears("JoinGroup", m.ErrorCode)
-		if m.ErrorCode == classic.CodeInconsistentGroupProtocol {
-			h.restart(c.Group)
-		}
-	case *kmsg.HeartbeatResponse:
-		c.hears("Heartbeat", m.ErrorCode)
-	case *kmsg.SyncGroupResponse:
-		c.hears("SyncGroup", m.ErrorCode)
-		if m.ErrorCode != 0 {
-			return
-		}
-		c.has = string(m.MemberAssignment)
-		// One that was there already is not the one that the leader has made now.
-		if own, made := c.makes.to[c.ID()]; made && own == c.has {
-			h.given[c.Group] = c.makes
-		}
-	}
-}
-
-// restart has the members of a group start anew, unless they just have.
-func (h *healer) restart(group string) {
 	now := h.w.machine.Now()
-	if last, ever := h.restarted[group]; ever && now.Sub(last) < patience {
-		return
-	}
-	h.restarted[group] = now
-	for _, c := range h.clients {
-		if c.Group == group && c.settled() {
-			c.JoinID, c.Synced, c.Rejoin, c.next = "", false, true, now
+	for _, anew := range h.groups[to.Group].Heard(h.clients[i].Member, resp, now) {
+		for _, c := range h.clients {
+			if c.Member == anew {
+				c.next = now
+			}
 		}
-	}
-}
-
-// hears takes note of an error.
-func (c *patient) hears(api string, errorCode int16) {
-	if errorCode != 0 {
-		c.told = api + ": " + checker.ErrorName(errorCode)
 	}
 }
 
@@ -243,35 +187,12 @@ func (h *healer) ask(c *gen.Client, req kmsg.Request) *Violation {
 	return h.w.fireDue(h.w.machine.Now(), false)
 }
 
-// waits says whether the client waits for an answer.
-func (c *patient) waits() bool { return c.Joins+c.Syncs > 0 }
-
-// joins says whether a client that waits for nothing is to join.
-func (c *patient) joins() bool {
-	return c.JoinID == "" || c.Generation < 0 || c.Rejoin || c.JoinID != c.ID()
-}
-
-// settled says whether it has all that it can have, as far as it knows.
-func (c *patient) settled() bool { return !c.waits() && !c.joins() && c.Synced }
-
-// known is what a client knows, to be compared.
-type known struct {
-	id, next       string
-	generation     int32
-	synced, rejoin bool
-	waiting        int
-}
-
-func (c *patient) knows() known {
-	return known{c.ID(), c.JoinID, c.Generation, c.Synced, c.Rejoin, c.Joins + c.Syncs}
-}
-
 // next is when a client has something to do again, at the latest.
 func (h *healer) next() time.Time {
 	next := h.began.Add(together + time.Second)
 	for _, c := range h.clients {
 		at := c.next
-		if end := c.asked.Add(patience + time.Second); c.Joins > 0 || c.waits() && end.Before(at) {
+		if end := c.Asked.Add(patience + time.Second); c.Joins > 0 || c.Waits() && end.Before(at) {
 			at = end
 		}
 		if at.Before(next) {
@@ -318,66 +239,18 @@ func (h *healer) calm() (bool, *Violation) {
 // done says whether all are together.
 func (h *healer) done() (bool, *Violation) {
 	for _, c := range h.clients {
-		if !c.settled() {
+		if !c.Settled() {
 			return false, nil
 		}
 	}
 	for _, group := range h.w.gen.Groups() {
 		d, v := h.describe(group)
-		if v != nil || d == nil || !h.whole(group, d) {
+		if v != nil || d == nil || !h.groups[group].Whole(d) {
 			return false, v
 		}
 	}
 	return true, nil
 }
-
-// whole says whether a group is Stable and has just its clients, all of one generation, each with what its leader gave it.
-func (h *healer) whole(group string, d *kmsg.DescribeGroupsResponseGroup) bool {
-	var in []*patient
-	for _, c := range h.clients {
-		if c.Group == group {
-			in = append(in, c)
-		}
-	}
-	if d.State != "Stable" || len(d.Members) != len(in) {
-		return false
-	}
-	for _, c := range in {
-		i := slices.IndexFunc(d.Members, func(m kmsg.DescribeGroupsResponseGroupMember) bool { return m.MemberID == c.ID() })
-		if i < 0 || c.Generation != in[0].Generation {
-			return false
-		}
-		switch given, is := h.owed(c); {
-		case is == passedOver, is == made && (given != string(d.Members[i].MemberAssignment) || given != c.has):
-			return false
-		}
-	}
-	return true
-}
-
-// owed is what the leader of a client's generation has given it, as far as that is known.
-func (h *healer) owed(c *patient) (string, owing) {
-	a, is := h.given[c.Group]
-	if !is || a.generation != c.Generation {
-		return "", notMade
-	}
-	given, is := a.to[c.ID()]
-	switch {
-	case is:
-		return given, made
-	case c.Instance != nil:
-		return "", notMade // it has replaced the one that the leader has heard of
-	}
-	return "", passedOver
-}
-
-type owing uint8
-
-const (
-	notMade    owing = iota // its generation is older than the healing, or its leader has not been told yet
-	made                    // the leader has made it
-	passedOver              // the leader has not heard of the client
-)
 
 // describe asks what the coordinator says of a group; nil where it does not say.
 func (h *healer) describe(group string) (*kmsg.DescribeGroupsResponseGroup, *Violation) {
@@ -400,7 +273,7 @@ func (h *healer) silence() *Violation {
 			if v != nil || h.w.stats.Inconclusive != "" {
 				return v
 			}
-			if d == nil || d.State != "Empty" && d.State != "Dead" {
+			if !converge.Deserted(d) {
 				left = group
 			}
 		}
@@ -415,10 +288,4 @@ func (h *healer) silence() *Violation {
 			return v
 		}
 	}
-}
-
-// ruleOfPhase is the rule that gets a group out of a phase in the end.
-var ruleOfPhase = map[string]classic.RuleID{
-	"PreparingRebalance": classic.JoinCompleteTimeout, "CompletingRebalance": classic.SyncTimerExpels, "Stable": classic.SessionExpires,
-	"Empty": classic.JoinEmptyRebalances, "Dead": classic.JoinCreatesGroup,
 }

@@ -276,7 +276,7 @@ func (n *Branch) forget(broken bool) (left []checker.Ticket) {
 			}
 		}
 		if len(left) > 0 && !broken {
-			panic(fmt.Sprintf("observe: the model removes %s without ending its parked request", showID(n.holders[i].id)))
+			panic(fmt.Sprintf("observe: the model removes %s without ending its parked request", ShowID(n.holders[i].id)))
 		}
 		n.holders[i] = holder{}
 	}

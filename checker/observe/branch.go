@@ -51,6 +51,9 @@ func (b *Branch) Group() string { return b.group }
 // State is the model's state.
 func (b *Branch) State() classic.State { return b.state }
 
+// Phase is the group's state in Kafka's terms.
+func (b *Branch) Phase() classic.Phase { return b.state.Phase }
+
 // Generation is the group's generation; 0 before the first join has completed and where the group does not exist.
 func (b *Branch) Generation() int32 { return b.generation }
 
@@ -156,7 +159,7 @@ func (b *Branch) String() string {
 		if slot.Kind == classic.Free {
 			continue
 		}
-		fmt.Fprintf(&s, " %s(", showID(h.id))
+		fmt.Fprintf(&s, " %s(", ShowID(h.id))
 		flags := []string{}
 		if slot.Static {
 			flags = append(flags, "instance "+h.instance)
@@ -191,7 +194,8 @@ func (b *Branch) String() string {
 	return s.String()
 }
 
-func showID(id string) string {
+// ShowID is a member id as people read it, also one that nobody has seen.
+func ShowID(id string) string {
 	if isGhost(id) {
 		return "an unseen id of request " + id[len(ghostMark):]
 	}

@@ -78,9 +78,12 @@ func New(setup *Setup, n int) *Client {
 	return c
 }
 
+// unit is what timeouts are drawn as multiples of.
+func (s *Setup) unit() time.Duration { return max(s.MinSession, 100*time.Millisecond) / 2 }
+
 // timeouts draws those of its next JoinGroup.
 func (c *Client) timeouts() {
-	unit := max(c.setup.MinSession, 100*time.Millisecond) / 2
+	unit := c.setup.unit()
 	c.Session, c.Rebalance = unit*time.Duration(2+c.rand.IntN(4)), unit*time.Duration(2+c.rand.IntN(6))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/muster-kafka/muster/checker/converge"
 	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/conformance/target"
 )
@@ -44,11 +45,27 @@ func (calm) Blames(string, int64, time.Time) bool     { return false }
 // Drive runs the clients against a target until the plan is done, and records every call. An error means that the target could not
 // be reached; what was recorded until then is still in the recorder.
 func Drive(ctx context.Context, t target.Target, plan Plan, rec *history.Recorder) error {
+	run, err := Prepare(t, plan, rec)
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	return run.Drive(ctx)
+}
+
+// Run is a plan at work: Drive, and after that Heal, if it is wanted.
+type Run struct {
+	*driver
+	runners []*runner
+}
+
+// Prepare makes a plan ready.
+func Prepare(t target.Target, plan Plan, rec *history.Recorder) (*Run, error) {
 	if plan.Calls <= 0 && plan.Duration <= 0 {
-		return errors.New("traffic: neither a number of calls nor a duration says when to stop")
+		return nil, errors.New("traffic: neither a number of calls nor a duration says when to stop")
 	}
 	if t.Capabilities().Virtual {
-		return fmt.Errorf("traffic: %s runs on virtual time, where calls do not overlap; give a target that is spoken to over a network", t.Name())
+		return nil, fmt.Errorf("traffic: %s runs on virtual time, where calls do not overlap; give a target that is spoken to over a network", t.Name())
 	}
 	if plan.Versions == nil {
 		plan.Versions = t.Capabilities().Versions
@@ -60,14 +77,30 @@ func Drive(ctx context.Context, t target.Target, plan Plan, rec *history.Recorde
 	for _, g := range plan.Groups {
 		d.open[g] = make(chan struct{}, plan.Overlap)
 	}
-	if plan.Duration > 0 {
-		d.until = rec.Now() + int64(plan.Duration)
+	run := &Run{driver: d}
+	for n := range plan.Clients {
+		run.runners = append(run.runners, &runner{driver: d, client: New(&d.plan.Setup, n)})
+	}
+	return run, nil
+}
+
+// Drive runs the clients until the plan is done. Its error is that of the function Drive.
+func (r *Run) Drive(ctx context.Context) error {
+	if r.plan.Duration > 0 {
+		r.until = r.rec.Now() + int64(r.plan.Duration)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	for n := range plan.Clients {
-		group.Go(func() error { return d.run(ctx, n) })
+	for _, one := range r.runners {
+		group.Go(func() error { return one.run(ctx) })
 	}
 	return group.Wait()
+}
+
+// Close drops the clients' connections.
+func (r *Run) Close() {
+	for _, one := range r.runners {
+		one.disconnect()
+	}
 }
 
 // enough calls without an answer, where one is due at once, end a run.
@@ -101,6 +134,13 @@ type runner struct {
 	*driver
 	client     *Client
 	main, side link
+	heals      *healing // where it follows the program of package converge; guards what the client knows
+	member     *converge.Member
+}
+
+func (r *runner) disconnect() {
+	r.main.close()
+	r.side.close()
 }
 
 // link is a connection that is dialled when it is needed.
@@ -110,22 +150,19 @@ type link struct {
 	life int64 // of the target
 }
 
-func (d *driver) run(ctx context.Context, n int) error {
-	r := &runner{driver: d, client: New(&d.plan.Setup, n)}
-	defer r.main.close()
-	defer r.side.close()
+func (r *runner) run(ctx context.Context) error {
 	for {
-		step := r.client.Next(time.Duration(d.rec.Now()))
-		if err := d.target.Clock().Sleep(ctx, step.Pause); err != nil || d.until > 0 && d.rec.Now() >= d.until {
+		step := r.client.Next(time.Duration(r.rec.Now()))
+		if err := r.target.Clock().Sleep(ctx, step.Pause); err != nil || r.until > 0 && r.rec.Now() >= r.until {
 			return nil // told to stop: what was recorded is whole
 		}
 		if step.Request == nil {
-			if d.plan.Calls > 0 && d.begun.Load() >= int64(d.plan.Calls) {
+			if r.plan.Calls > 0 && r.begun.Load() >= int64(r.plan.Calls) {
 				return nil
 			}
 			continue
 		}
-		if !d.another(ctx) {
+		if !r.another(ctx) {
 			return nil
 		}
 		if err := r.call(ctx, step); err != nil {
@@ -194,7 +231,7 @@ func (r *runner) begin(ctx context.Context, l *link, step Step) (*ongoing, error
 	if l.conn == nil {
 		conn, err := r.target.Dial(ctx, r.client.Name)
 		if err != nil {
-			if ctx.Err() != nil || r.blamed(o) {
+			if over(ctx) || r.blamed(o) {
 				return nil, nil
 			}
 			return nil, fmt.Errorf("traffic: client %s cannot connect to %s: %w", r.client.Name, r.target.Name(), err)
@@ -207,11 +244,17 @@ func (r *runner) begin(ctx context.Context, l *link, step Step) (*ongoing, error
 	if !r.enter(o.groups) {
 		return nil, nil
 	}
-	r.client.Sent(step.Request)
+	r.learns(func() { r.client.Sent(step.Request) })
 	o.id = r.rec.Begin(r.client.Name, l.id, step.Request, step.Version)
 	o.call = l.conn.Send(step.Request, step.Version)
 	o.giveUp = r.rec.Now() + int64(r.plan.Patience)
 	return o, nil
+}
+
+// over says whether the context is, or was due to be: who dials with it is told so a moment sooner.
+func over(ctx context.Context) bool {
+	due, has := ctx.Deadline()
+	return ctx.Err() != nil || has && !time.Now().Before(due)
 }
 
 // end waits for the answer until the client's patience ends, and records how the call ended.
@@ -225,7 +268,7 @@ func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
 	if !o.call.Ended() {
 		at := r.rec.Now() // before the connection is closed: until here the client would have taken an answer
 		l.close()
-		r.client.Lost(o.req)
+		r.learns(func() { r.loses(o.req) })
 		switch {
 		case r.blamed(o):
 			r.rec.Finish(o.id, nil, history.Lost, "", at)
@@ -240,7 +283,7 @@ func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
 	at := r.rec.Now()
 	if err != nil {
 		l.close()
-		r.client.Lost(o.req)
+		r.learns(func() { r.loses(o.req) })
 		if r.blamed(o) {
 			r.rec.Finish(o.id, nil, history.Lost, err.Error(), at)
 			return nil
@@ -253,7 +296,7 @@ func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
 		at = finished
 	}
 	r.rec.Finish(o.id, resp, history.Answered, "", at)
-	r.client.Answer(o.req, resp)
+	r.learns(func() { r.hears(o.req, resp) })
 	return nil
 }
 

@@ -19,14 +19,32 @@ var newest = map[kmsg.Key]int16{
 // oldest are the lowest versions with the meaning that clients rely on.
 var oldest = map[kmsg.Key]int16{kmsg.OffsetCommit: 5, kmsg.OffsetFetch: 2}
 
-func (c *Client) step(req kmsg.Request) Step {
-	key := kmsg.Key(req.Key())
-	low, high := oldest[key], newest[key]
-	if _, ok := c.setup.Versions[int16(key)]; !ok && len(c.setup.Versions) > 0 {
-		return Step{} // which the target does not offer
+// newest is a request at the newest version that both speak.
+func (c *Client) newest(req kmsg.Request) Step {
+	_, version, ok := c.setup.versions(kmsg.Key(req.Key()))
+	if !ok {
+		return Step{}
 	}
-	if r, ok := c.setup.Versions[int16(key)]; ok {
+	req.SetVersion(version)
+	return Step{Request: req, Version: version}
+}
+
+// versions are those that both speak; not ok where the target does not offer the request.
+func (s *Setup) versions(key kmsg.Key) (low, high int16, ok bool) {
+	low, high = oldest[key], newest[key]
+	if _, ok := s.Versions[int16(key)]; !ok && len(s.Versions) > 0 {
+		return 0, 0, false
+	}
+	if r, ok := s.Versions[int16(key)]; ok {
 		low, high = max(low, r.Min), min(high, r.Max)
+	}
+	return low, high, true
+}
+
+func (c *Client) step(req kmsg.Request) Step {
+	low, high, ok := c.setup.versions(kmsg.Key(req.Key()))
+	if !ok {
+		return Step{}
 	}
 	version := high
 	if high > low && c.rand.IntN(8) == 0 {

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +27,6 @@ TARGET is impl+tcp, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
 type campaignOptions struct {
 	open openOptions
 	reports
-	report  string
 	known   string
 	profile string
 	seed    uint64
@@ -59,8 +56,8 @@ func campaignCommand() *cobra.Command {
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of what clients do and of what is done to them; without it one is drawn and printed")
 	flags.IntVar(&o.steps, "steps", 0, "calls of one history at most; by default drawn, 60 to 400")
 	flags.StringVar(&o.profile, "profile", "all", "what is done meanwhile: `calm` (nothing), network (to connections), crashes (to the target), or all that the target can have done to it")
-	flags.StringVar(&o.report, "report", "", "write all that the run leaves to this `folder`, with verdict.json and verdict.txt")
 	o.reports.flags(cmd)
+	o.folderFlag(cmd)
 	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
 	flags.BoolVar(&o.strict, "strict", false, strictHelp)
 	o.open.flags(cmd)
@@ -95,7 +92,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	}
 	v := verdict.New(version, o.open.name, spec.comparedWith(o.open), o.seed)
 	v.Linearizability, v.Campaign = &verdict.LinearizabilityCounts{}, &verdict.CampaignCounts{}
-	outputs, err := o.outputs(v)
+	outputs, err := o.reports.outputs(v)
 	if err != nil {
 		return err
 	}
@@ -103,25 +100,13 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 		return err
 	}
 	began := time.Now()
-	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, verdict: v, called: invocation{open: o.open, strict: o.strict}}
+	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, verdict: v, out: o.reports.out(), called: invocation{open: o.open, strict: o.strict}}
 	if err := o.run(cmd.Context(), s, spec); err != nil {
 		return err
 	}
 	s.progress.done()
 	v.Close(o.strict, known, time.Since(began))
 	return conclude(cmd, v, outputs)
-}
-
-// outputs are the files that were asked for.
-func (o *campaignOptions) outputs(v *verdict.Verdict) ([]output, error) {
-	all := o.reports.outputs(v)
-	if o.report == "" {
-		return all, nil
-	}
-	if err := os.MkdirAll(o.report, 0o755); err != nil {
-		return nil, unavailable(fmt.Errorf("--report: %w; nothing was judged, give a folder that can be written", err))
-	}
-	return append(all, output{"report", filepath.Join(o.report, "verdict.json"), v.WriteJSON}, output{"report", filepath.Join(o.report, "verdict.txt"), v.WriteTable}), nil
 }
 
 // faults are those of --profile, of those that are possible.
@@ -166,7 +151,7 @@ func (o *campaignOptions) run(ctx context.Context, s *session, spec targetSpec) 
 	release := opened.Capabilities().Release
 	s.run(ctx, []stage{{{verdict.Linearizability, func(ctx context.Context, s *session) error {
 		return s.campaign(ctx, opened.raw, campaign.Options{
-			Budget: o.budget, Steps: o.steps, Faults: faults, Profiles: campaign.ProfilesFor(release), Out: o.report,
+			Budget: o.budget, Steps: o.steps, Faults: faults, Profiles: campaign.ProfilesFor(release),
 		}, stranger)
 	}}}})
 	return nil

@@ -14,11 +14,12 @@ import (
 
 func checkCommand() *cobra.Command {
 	var limits linearize.Limits
+	var report string
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Judge a history of concurrent calls",
 		Long: "Check judges a history: one that Muster saved, muster-out/history-SEED.jsonl of a whole run or history-SEED-GROUP.jsonl made small, or one that you have " +
-			"recorded yourself in the form of docs/history.md. It writes nothing. The exit code is that of verify.",
+			"recorded yourself in the form of docs/history.md. It writes nothing but the pages of --report. The exit code is that of verify.",
 		Example: "  muster check muster-out/history-42.jsonl",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -26,13 +27,14 @@ func checkCommand() *cobra.Command {
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], limits) },
+		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], report, limits) },
 	}
 	cmd.Flags().DurationVar(&limits.Timeout, "timeout", 30*time.Second, "time for each group of the history")
+	cmd.Flags().StringVar(&report, "report", "", "write a page for each group that cannot be explained to this `folder`")
 	return cmd
 }
 
-func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
+func check(cmd *cobra.Command, path, report string, limits linearize.Limits) error {
 	if err := notHistory(path); err != nil {
 		return err
 	}
@@ -59,9 +61,12 @@ func check(cmd *cobra.Command, path string, limits linearize.Limits) error {
 		if g.Result != linearize.Illegal {
 			continue
 		}
-		f, err := linearize.Explain(cmd.Context(), h, g.Group, linearize.Explaining{Limits: limits, Again: true})
-		if err != nil {
-			return unavailable(err)
+		f, err := linearize.Explain(cmd.Context(), h, g.Group, linearize.Explaining{Limits: limits, Again: true, Out: report, Whole: path})
+		if err != nil { // the verdict stands
+			fmt.Fprintf(cmd.ErrOrStderr(), "muster: --report: %v; give a folder that can be written\n", err)
+		}
+		if f.Page != "" {
+			f.Text += "\nIts page: " + f.Page + "\n"
 		}
 		if _, err := fmt.Fprintf(out, "\n%s\n", f.Text); err != nil {
 			return unavailable(err)

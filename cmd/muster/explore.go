@@ -164,7 +164,10 @@ func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	v.Exploration = &verdict.ExplorationCounts{Runs: []verdict.ExplorationRun{}}
 	v.Alone()
 	e.verdict = v
-	outputs := o.reports.outputs(v)
+	outputs, err := o.reports.outputs(v)
+	if err != nil {
+		return err
+	}
 	if err := writable(outputs); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func linearizeImpl(ctx context.Context, s *session) error {
 
 // campaign runs a campaign on a target and hands in what it finds.
 func (s *session) campaign(ctx context.Context, t target.Target, o campaign.Options, stranger bool) error {
-	o.Seed, o.Out = s.seed, orElse(o.Out, outDir)
+	o.Seed, o.Out = s.seed, s.out
 	o.Progress = func(r campaign.Report) {
 		s.progress.step("campaign: %d groups judged, %d calls made, %d illegal, %d faults, %v", r.Groups, r.Made, r.Illegal, faults(r), r.Elapsed.Round(time.Second))
 	}
@@ -53,6 +53,7 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	*v.Linearizability = verdict.LinearizabilityCounts{Histories: r.Groups, Operations: r.Calls, Illegal: r.Illegal, Unknown: r.Unknown}
 	c := &verdict.CampaignCounts{
 		Groups: r.Groups, Legal: r.Legal, Illegal: r.Illegal, Undecided: r.Unknown, Calls: r.Made, Lost: r.NotAnswered, Widest: r.Widest,
+		Together: r.Convergence.Together, TogetherMS: r.Convergence.Longest.Milliseconds(), Apart: r.Convergence.Apart, NotSeen: r.Convergence.Untold,
 		Stalled: r.Stalled, Left: r.Left, StallMS: float64(r.Stall.Microseconds()) / 1000, Faults: map[string]int{}, Profiles: map[string]int{},
 	}
 	if seconds := r.Elapsed.Seconds(); seconds > 0 {
@@ -67,12 +68,29 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	for name, n := range r.Profiles {
 		c.Profiles[name] = n
 	}
+	c.Rules, c.Moves, c.Wide, c.Open = map[string]int{}, map[string]int{}, []verdict.WideGroup{}, []verdict.OpenGroup{}
+	for rule, n := range r.Exercised.Rules {
+		c.Rules[rule.String()] = n
+	}
+	for m, n := range r.Exercised.Moves {
+		c.Moves[fmt.Sprintf("%v to %v", m.From, m.To)] = n
+	}
+	for _, w := range r.Wide {
+		c.Wide = append(c.Wide, verdict.WideGroup{Seed: w.Seed, Group: w.Group, Calls: w.Calls, Overlap: w.Overlap, TookS: verdict.Seconds(w.Took), Result: w.Result.String()})
+	}
+	for _, o := range r.Open {
+		c.Open = append(c.Open, verdict.OpenGroup{Seed: o.Seed, Group: o.Group, Why: o.Why, File: o.File})
+	}
 	v.Campaign = c
 	v.Case(verdict.Case{Judge: verdict.Linearizability, Name: fmt.Sprintf("seed %d", seed), Took: r.Elapsed})
 	for _, f := range r.Failures {
 		v.Find(verdict.Finding{
-			Judge: verdict.Linearizability, Rule: f.Rule, Class: f.Class, Suffers: f.Suffers, Scenario: f.File, Text: f.Text, Replay: f.Replay, Stranger: stranger,
+			Judge: verdict.Linearizability, Rule: f.Rule, Class: f.Class, Suffers: f.Suffers, Scenario: orElse(f.File, f.Group), Text: f.Text, Replay: f.Replay, Page: f.Page,
+			Stranger: stranger,
 		})
+	}
+	for _, unsaved := range r.Unsaved {
+		v.Warn("what was found stands, but not all of it could be saved: %s; free some space, or give --report a folder that can be written", unsaved)
 	}
 	if r.Untold > 0 {
 		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others. Their histories are beside those that are told of", r.Untold)

@@ -29,7 +29,7 @@ func walkImpl(ctx context.Context, s *session) error {
 		report := lockstep.Rapid(func() checker.Machine {
 			return watched{embedded.NewMachineWith(machine), inconsistent}
 		}, options)
-		s.tell(func(v *verdict.Verdict) { tellWalk(v, s.called, seed, report, inconsistent.first) })
+		s.tell(func(v *verdict.Verdict) { tellWalk(v, s.out, s.called, seed, report, inconsistent.first) })
 		if report.Err != nil {
 			return fmt.Errorf("the walker itself: %w", report.Err)
 		}
@@ -46,7 +46,7 @@ func walkImpl(ctx context.Context, s *session) error {
 	}
 }
 
-func tellWalk(v *verdict.Verdict, called invocation, seed uint64, r lockstep.Report, inconsistent error) {
+func tellWalk(v *verdict.Verdict, out string, called invocation, seed uint64, r lockstep.Report, inconsistent error) {
 	v.Random.Sequences += r.Sequences
 	v.Random.Steps += r.Steps
 	if r.Capacity > 0 {
@@ -63,7 +63,7 @@ func tellWalk(v *verdict.Verdict, called invocation, seed uint64, r lockstep.Rep
 	if rules := r.Violation.Rules; len(rules) > 0 {
 		found.Rule, found.Class = rules[0].Rule().ID, strictest(rules).String()
 	}
-	if path, err := saveWalk(seed, found.Text); err == nil {
+	if path, err := saveWalk(out, seed, found.Text); err == nil {
 		found.Scenario = path
 	} else {
 		v.Warn("the failing walk could not be saved: %v", err)
@@ -80,9 +80,9 @@ func strictest(rules []classic.RuleID) classic.Class {
 	return class
 }
 
-func saveWalk(seed uint64, text string) (string, error) {
-	path := filepath.Join(outDir, fmt.Sprintf("walk-%d.txt", seed))
-	return path, errors.Join(os.MkdirAll(outDir, 0o755), os.WriteFile(path, []byte(text), 0o644))
+func saveWalk(out string, seed uint64, text string) (string, error) {
+	path := filepath.Join(out, fmt.Sprintf("walk-%d.txt", seed))
+	return path, errors.Join(os.MkdirAll(out, 0o755), os.WriteFile(path, []byte(text), 0o644))
 }
 
 // inconsistencies keeps the first of what coordinators say of themselves.

@@ -24,7 +24,7 @@ func TestWalkViolationsFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := verdict.New(version, "impl", "", 1)
 			v.Random = &verdict.RandomCounts{}
-			tellWalk(v, invocation{}, 1, lockstep.Report{Sequences: 1, Steps: 1, Violation: &lockstep.Violation{What: "timers", Rules: c.rules}}, nil)
+			tellWalk(v, t.TempDir(), invocation{}, 1, lockstep.Report{Sequences: 1, Steps: 1, Violation: &lockstep.Violation{What: "timers", Rules: c.rules}}, nil)
 			v.Finish(verdict.Random)
 			v.Close(false, nil, time.Second)
 			if v.Result != verdict.Fail || len(v.Failures) != 1 {

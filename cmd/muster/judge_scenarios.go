@@ -106,7 +106,7 @@ func (j *scenarioJudge) judgeSet(ctx context.Context, s *session, count *tally, 
 }
 
 func (j *scenarioJudge) runSet(ctx context.Context, watch *scenarioWatch, set conformance.ProfileSet, report func(conformance.Report)) error {
-	suite := conformance.Suite{Scenarios: set.Scenarios, Parallel: j.parallel, Slow: j.slow, OutDir: outDir}
+	suite := conformance.Suite{Scenarios: set.Scenarios, Parallel: j.parallel, Slow: j.slow, OutDir: watch.session.out}
 	result, err := suite.Run(ctx, watch.target, watch)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -49,22 +50,41 @@ func writeFile(o output) error {
 }
 
 // reports are the files in which a verdict can be had besides the table.
-type reports struct{ json, junit string }
+type reports struct{ json, junit, folder string }
 
 func (r *reports) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.json, "json", "", "write the verdict as JSON to this `file`")
 	cmd.Flags().StringVar(&r.junit, "junit", "", "write the verdict as JUnit XML to this `file`")
 }
 
+// folderFlag is for the commands all of whose artefacts go to one folder.
+func (r *reports) folderFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.folder, "report", "", "write all that the run leaves to this `folder`, with index.html for a browser, verdict.json and verdict.txt")
+}
+
+// out is the folder for artefacts.
+func (r *reports) out() string { return orElse(r.folder, outDir) }
+
 // outputs are those that were asked for.
-func (r *reports) outputs(v *verdict.Verdict) []output {
+func (r *reports) outputs(v *verdict.Verdict) ([]output, error) {
 	var outputs []output
 	for _, o := range []output{{"json", r.json, v.WriteJSON}, {"junit", r.junit, v.WriteJUnit}} {
 		if o.path != "" {
 			outputs = append(outputs, o)
 		}
 	}
-	return outputs
+	if r.folder == "" {
+		return outputs, nil
+	}
+	if err := os.MkdirAll(r.folder, 0o755); err != nil {
+		return nil, unavailable(fmt.Errorf("--report: %w; nothing was judged, give a folder that can be written", err))
+	}
+	index := func(w io.Writer) error { return v.WriteHTML(w, r.folder) }
+	for _, o := range []output{{"report", "verdict.json", v.WriteJSON}, {"report", "verdict.txt", v.WriteTable}, {"report", "index.html", index}} {
+		o.path = filepath.Join(r.folder, o.path)
+		outputs = append(outputs, o)
+	}
+	return outputs, nil
 }
 
 // conclude writes a verdict that is closed, and ends the command with its exit code.

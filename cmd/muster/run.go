@@ -31,7 +31,7 @@ func runCommand() *cobra.Command {
 				return err
 			}
 			if rewrite && files != (reports{}) {
-				return usage("--rewrite judges nothing, so there is nothing to write: leave --json and --junit out")
+				return usage("--rewrite judges nothing, so there is nothing to write: leave --json, --junit and --report out")
 			}
 			if rewrite {
 				return rewriteScenarios(cmd, o, scenarios)
@@ -45,6 +45,7 @@ func runCommand() *cobra.Command {
 	flags.BoolVar(&strict, "strict", false, strictHelp)
 	flags.BoolVar(&slow, "slow", false, slowHelp+" that a folder holds")
 	files.flags(cmd)
+	files.folderFlag(cmd)
 	o.flags(cmd)
 	return cmd
 }
@@ -117,11 +118,14 @@ func builtinScenario(name string) (*conformance.Scenario, bool, error) {
 func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Scenario, files reports, strict, slow bool) error {
 	began := time.Now()
 	v := verdict.New(version, o.name, "", 0)
-	outputs := files.outputs(v)
+	outputs, err := files.outputs(v)
+	if err != nil {
+		return err
+	}
 	if err := writable(outputs); err != nil {
 		return err
 	}
-	s := &session{progress: newProgress(cmd.ErrOrStderr()), verdict: v, slow: slow, called: invocation{strict: strict}}
+	s := &session{progress: newProgress(cmd.ErrOrStderr()), verdict: v, out: files.out(), slow: slow, called: invocation{strict: strict}}
 	if err := s.judge(cmd.Context(), o, scenarios, false); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type session struct {
 	budget   time.Duration // for the judges that have no end of their own
 	slow     bool          // scenarios that wait for minutes too
 	called   invocation
+	out      string // folder for artefacts of failures
 
 	mu      sync.Mutex
 	verdict *verdict.Verdict

@@ -61,6 +61,7 @@ func verifyCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.reports.flags(cmd)
+	o.reports.folderFlag(cmd)
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the random judges; without it one is drawn and printed")
 	flags.DurationVar(&o.budget, "budget", 20*time.Second, "time for the judges that have no end of their own")
 	flags.BoolVar(&o.strict, "strict", false, strictHelp)
@@ -76,21 +77,24 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	if o.budget <= 0 {
 		return usage("--budget %v: want more than nothing, as in --budget 30s", o.budget)
 	}
-	if o.dryRun && o.reports.json+o.reports.junit+o.writeKnown != "" {
-		return usage("--dry-run judges nothing, so there is nothing to write: leave --json, --junit and --write-known out")
+	if o.dryRun && (o.reports != (reports{}) || o.writeKnown != "") {
+		return usage("--dry-run judges nothing, so there is nothing to write: leave --json, --junit, --report and --write-known out")
 	}
 	known, err := o.readKnown()
 	if err != nil {
 		return err
 	}
 	v := verdict.New(version, o.open.name, "", o.seed)
-	outputs := o.outputs(v)
+	outputs, err := o.outputs(v)
+	if err != nil {
+		return err
+	}
 	if err := writable(outputs); err != nil {
 		return err
 	}
 
 	began := time.Now()
-	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, slow: o.slow, verdict: v, called: invocation{strict: o.strict}}
+	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, slow: o.slow, verdict: v, out: o.reports.out(), called: invocation{strict: o.strict}}
 	if err := s.judge(cmd.Context(), o.open, nil, o.dryRun); err != nil {
 		return err
 	}
@@ -119,10 +123,10 @@ func (o *verifyOptions) readKnown() (*verdict.KnownList, error) {
 }
 
 // outputs are the files that were asked for.
-func (o *verifyOptions) outputs(v *verdict.Verdict) []output {
-	outputs := o.reports.outputs(v)
+func (o *verifyOptions) outputs(v *verdict.Verdict) ([]output, error) {
+	outputs, err := o.reports.outputs(v)
 	if o.writeKnown != "" {
 		outputs = append(outputs, output{"write-known", o.writeKnown, v.WriteKnown})
 	}
-	return outputs
+	return outputs, err
 }

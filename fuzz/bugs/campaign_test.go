@@ -27,6 +27,9 @@ const judgeVar = "MUSTER_BUG_JUDGE"
 // judges are the judges of impl; each tells what it found, or nothing.
 var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": heal, "linearize": traffic, "joint": explores, "monitors": watch}
 
+// aloneJudge is one more, with a test of its own.
+const aloneJudge = "alone"
+
 // The budget is fixed: a judge that needs more to find a bug does not count as finding it.
 const (
 	sequences, events = 400, 60                           // lockstep
@@ -133,6 +136,9 @@ func firstLine(text string) string {
 // TestJudge is one judge at work in a process of its own.
 func TestJudge(t *testing.T) {
 	judge, ok := judges[os.Getenv(judgeVar)]
+	if os.Getenv(judgeVar) == aloneJudge {
+		judge, ok = alone, true
+	}
 	if !ok {
 		t.Skipf("runs in processes that TestCampaign starts, with %s set", judgeVar)
 	}

@@ -8,16 +8,23 @@ import (
 
 // What a run needs that ends with healing: from then on its clients do what clients do, and nothing is drawn any more.
 
-// Heal readies the clients for it. Some of what random clients have would keep them apart for good and is put right: they all send a list
-// that has what any other has, nobody takes another's id for its own, and of several with one instance id all but the first get another.
+// Heal readies the clients for it: they all send a list that has what any other has, and see Ready.
 func (g *Generator) Heal() {
-	taken := map[string]bool{}
 	for _, c := range g.clients {
 		for _, l := range c.lists {
 			if len(l) > len(c.List) {
 				c.List = l
 			}
 		}
+	}
+	Ready(g.clients)
+}
+
+// Ready puts right what would keep clients apart for good: nobody takes another's id for its own, and of several with one instance id all but
+// the first get another.
+func Ready(clients []*Client) {
+	taken := map[string]bool{}
+	for _, c := range clients {
 		if c.JoinID != c.ID() { // it has joined as somebody else
 			c.JoinID, c.Synced, c.Rejoin = "", false, true
 		}

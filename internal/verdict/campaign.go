@@ -21,6 +21,34 @@ type CampaignCounts struct {
 	StallMS   float64        `json:"stall_ms"`         // the longest time that nothing came back
 	Faults    map[string]int `json:"faults"`           // what was done on purpose, by kind
 	Profiles  map[string]int `json:"profiles"`         // legal groups by the profile that explains them
+
+	Rules map[string]int `json:"rules"` // that had a part in explaining an answer, by how many groups
+	Moves map[string]int `json:"moves"` // of a group's state, such as "Empty to Stable", by how many groups
+	Wide  []WideGroup    `json:"wide"`  // those with the most calls at a time, the widest first
+	Open  []OpenGroup    `json:"open"`  // of those that could not be decided, the first few
+
+	Together   int   `json:"together"`    // groups whose clients, left alone in the end, got together
+	TogetherMS int64 `json:"together_ms"` // the longest that this took
+	Apart      int   `json:"apart"`       // groups whose clients did not
+	NotSeen    int   `json:"not_seen"`    // groups of which that could not be told
+}
+
+// WideGroup is a group whose calls overlap.
+type WideGroup struct {
+	Seed    uint64  `json:"seed"` // of its history
+	Group   string  `json:"group"`
+	Calls   int     `json:"calls"`
+	Overlap int     `json:"overlap"` // operations that were open at a time; a JoinGroup is two
+	TookS   float64 `json:"took_s"`  // seconds that judging took
+	Result  string  `json:"result"`  // legal, illegal, unknown
+}
+
+// OpenGroup is a group that could not be decided.
+type OpenGroup struct {
+	Seed  uint64 `json:"seed"`
+	Group string `json:"group"`
+	Why   string `json:"why"`
+	File  string `json:"file"` // its history; empty where it was not kept
 }
 
 // campaignRows are the rows of a run that is a campaign and nothing else.
@@ -38,6 +66,7 @@ func (v *Verdict) campaignRows(row func(name, howMuch, result string)) {
 	}
 	row("groups", fmt.Sprintf("%s, at most %d histories at a time", count(c.Groups, "group", "groups"), c.Widest), result)
 	row("calls", fmt.Sprintf("%s, %.0f a second", count(c.Calls, "call", "calls"), c.PerSecond), fmt.Sprintf("%d without an answer", c.Lost))
+	row("left alone", fmt.Sprintf("%s got together, the slowest in %.1f s", count(c.Together, "group", "groups"), float64(c.TogetherMS)/1000), c.alone())
 	row("faults", byName(c.Faults), "-")
 	row("explained as", byName(c.Profiles), "-")
 }
@@ -57,4 +86,19 @@ func byName(counts map[string]int) string {
 		return strings.Compare(a, b)
 	})
 	return strings.Join(parts, ", ")
+}
+
+// alone is what came of the groups whose clients were left alone in the end.
+func (c *CampaignCounts) alone() string {
+	result := "holds"
+	switch {
+	case c.Apart > 0:
+		result = fmt.Sprintf("%d did not", c.Apart)
+	case c.Together == 0:
+		result = "not seen"
+	}
+	if c.NotSeen > 0 {
+		result += fmt.Sprintf(" (%d without time to see)", c.NotSeen)
+	}
+	return result
 }

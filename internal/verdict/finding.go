@@ -13,10 +13,11 @@ type Finding struct {
 	Suffers    string `json:"suffers"`  // what a client suffers
 	Text       string `json:"text"`     // what was sent, what was expected, what came
 	Registered bool   `json:"registered"`
-	Unsteady   bool   `json:"unsteady"` // it did not show again when the scenario was run again, with more time
-	Kind       string `json:"kind"`     // of what is registered: bug or simplification
-	Note       string `json:"note"`     // what the register says of it
-	Releases   string `json:"releases"` // those of Kafka that follow the rule
+	Unsteady   bool   `json:"unsteady"`       // it did not show again when the scenario was run again, with more time
+	Page       string `json:"page,omitempty"` // the file of the page that tells of it, of a history
+	Kind       string `json:"kind"`           // of what is registered: bug or simplification
+	Note       string `json:"note"`           // what the register says of it
+	Releases   string `json:"releases"`       // those of Kafka that follow the rule
 
 	Stranger bool `json:"-"` // of a history: the target is somebody else's, so the class decides as it does for scenarios
 }

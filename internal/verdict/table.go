@@ -44,23 +44,25 @@ const notRun = "not run on this target"
 
 func (v *Verdict) rows(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
-	if v.Exploration == nil || !v.alone {
-		fmt.Fprintf(t, "CHECKED\tHOW MUCH\tRESULT\n")
+	if v.Exploration != nil && v.alone && v.Diff == nil && v.Campaign == nil {
+		v.explorationRows(t)
+		t.Flush()
+		return
 	}
+	fmt.Fprintf(t, "CHECKED\tHOW MUCH\tRESULT\n")
+	v.eachRow(func(name, howMuch, result string) { fmt.Fprintf(t, "%s\t%s\t%s\n", name, howMuch, result) })
+	t.Flush()
+}
+
+// eachRow tells what each judge has done, and what came of it.
+func (v *Verdict) eachRow(tell func(name, howMuch, result string)) {
 	if v.Diff != nil {
 		howMuch, result := v.diffRow()
-		fmt.Fprintf(t, "%s\t%s\t%s\n", Diff, howMuch, result)
-		t.Flush()
+		tell(string(Diff), howMuch, result)
 		return
 	}
 	if v.Campaign != nil && v.Scenarios == nil {
-		v.campaignRows(func(name, howMuch, result string) { fmt.Fprintf(t, "%s\t%s\t%s\n", name, howMuch, result) })
-		t.Flush()
-		return
-	}
-	if v.Exploration != nil && v.alone {
-		v.explorationRows(t)
-		t.Flush()
+		v.campaignRows(tell)
 		return
 	}
 	row := func(name string, ran bool, howMuch, result string) {
@@ -70,7 +72,7 @@ func (v *Verdict) rows(b *strings.Builder) {
 		if !ran {
 			howMuch, result = notRun, "-"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", name, howMuch, result)
+		tell(name, howMuch, result)
 	}
 	var s ScenarioCounts
 	if v.Scenarios != nil {
@@ -95,7 +97,6 @@ func (v *Verdict) rows(b *strings.Builder) {
 		l = *v.Linearizability
 	}
 	row("linearizability", v.Linearizability != nil, count(l.Histories, "history", "histories")+", "+count(l.Operations, "operation", "operations"), v.linearizabilityResult(l))
-	t.Flush()
 }
 
 func (v *Verdict) scenarioResult(s ScenarioCounts) string {

@@ -1,0 +1,11 @@
+// The tests of pages, in a browser. A module of its own, so that users of Muster inherit neither.
+module github.com/muster-kafka/muster/tools/browser
+
+go 1.26.0
+
+require (
+	github.com/chromedp/cdproto v0.160.3
+	github.com/chromedp/chromedp v0.23.1
+)
+
+require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
