@@ -43,7 +43,7 @@ func (j *judge) returned(g *generation, mine *claim) {
 	}
 	delete(j.dropped, mine.partition)
 	before := j.gens[d.generation]
-	if d.from.client != mine.client || before == nil || before.owners[mine.partition] != nil || g.number != d.generation+1 || !j.alike(before, g) {
+	if d.from.client != mine.client || before == nil || before.owners[mine.partition] != nil || before.contested(mine.partition) || g.number != d.generation+1 || !j.alike(before, g) {
 		return
 	}
 	j.violate(Cooperative, mine.from, g.number, []Partition{mine.partition}, []string{mine.client},
@@ -85,6 +85,19 @@ func anyOf(all map[string]*Event) *Event {
 	return nil
 }
 
+// contested says whether more than one member of a generation says to own a partition. A consumer that has slept through a rebalance may do so
+// (franz-go's does where the group forgot it: it joins anew and still names what it had), and then it is for the leader to choose. That
+// two consumers have the partition for a while is no fault of the group's.
+func (g *generation) contested(p Partition) bool {
+	n := 0
+	for _, e := range g.joined {
+		if slices.Contains(e.Owned, p) {
+			n++
+		}
+	}
+	return n > 1
+}
+
 // closeGenerations looks back at all generations: under a cooperative protocol nobody may have been given what another member of the
 // generation still had when it joined, and said so.
 func (j *judge) closeGenerations() {
@@ -96,7 +109,7 @@ func (j *judge) closeGenerations() {
 				continue
 			}
 			joined := g.joined[held.member]
-			if joined == nil || !joined.Cooperative || !slices.Contains(joined.Owned, p) || held.from > joined.Began || held.until <= joined.Began {
+			if joined == nil || !joined.Cooperative || !slices.Contains(joined.Owned, p) || held.from > joined.Began || held.until <= joined.Began || g.contested(p) {
 				continue
 			}
 			j.violate(Cooperative, mine.from, g.number, []Partition{p}, []string{held.client, mine.client},

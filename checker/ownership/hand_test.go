@@ -181,6 +181,8 @@ func TestHand(t *testing.T) {
 		{"taken by one that leaves", round(planned("a", 2, "a:t/0 t/1", "b:t/2", "c:"), synced("a", 2, "t/0 t/1"), Event{Kind: Leaving, Client: "a"}, revoked("a", 2, "t/0 t/1")), ""},
 		{"given before it is given up", round(planned("a", 2, "a:t/0", "b:t/2", "c:t/1"), synced("a", 2, "t/0"), synced("c", 2, "t/1"), assigned("c", 2, "t/1"),
 			revoked("a", 2, "t/1"), assigned("a", 2, "")), Cooperative},
+		{"given to one of two that say to own it", append(slices.Clone(cooperative[:12]), began(11, coop(joined("c", 2, "a"), "t/1")), planned("a", 2, "a:t/0", "b:t/2", "c:t/1"),
+			synced("a", 2, "t/0"), synced("c", 2, "t/1"), assigned("c", 2, "t/1"), revoked("a", 2, "t/1"), assigned("a", 2, "")), ""},
 		{"given after it was lost", append(slices.Clone(cooperative[:10]), lost("a", 1, "t/0 t/1"), coop(joined("a", 2, "a", "a", "b", "c"), ""), coop(joined("c", 2, "a"), ""),
 			planned("a", 2, "a:t/0", "b:t/2", "c:t/1"), synced("a", 2, "t/0"), synced("c", 2, "t/1"), assigned("c", 2, "t/1")), ""},
 		{"taken and given back", round(planned("a", 2, "a:t/0", "b:t/2", "c:"), synced("a", 2, "t/0"), synced("b", 2, "t/2"), synced("c", 2, ""),
