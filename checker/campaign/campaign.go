@@ -28,6 +28,8 @@ type Options struct {
 
 	Faults Faults
 
+	Consumers bool // let real consumers work in some groups; takes LeastForConsumers of budget, and a target that is Reachable
+
 	Profiles []string      // those one of which must explain the target; default by its release
 	Slack    time.Duration // how late a timer may fire; default the target's, at most 250 ms
 	Tick     time.Duration // granularity of the target's timers; default 10 ms
@@ -207,6 +209,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	work.Go(func() { c.canary.watch(watching) })
 	work.Go(func() { c.disturb(watching) })
 	work.Go(func() { c.tell(watching, began) })
+	work.Go(func() { c.consume(watching) })
 	c.drive(traffic)
 	stopWatching()
 	work.Wait()
@@ -282,6 +285,7 @@ func (c *campaign) tell(ctx context.Context, began time.Time) {
 		}
 		c.mu.Lock()
 		so := c.report
+		so.Consumers = c.report.Consumers.clone()
 		c.mu.Unlock()
 		so.Elapsed, so.Faults, so.Failures, so.Reasons = time.Since(began), c.around.counted(), nil, nil
 		c.o.Progress(so)

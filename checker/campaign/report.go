@@ -28,6 +28,8 @@ type Report struct {
 	Stall                 time.Duration
 	Elapsed               time.Duration
 
+	Consumers Consumers
+
 	Faults   map[history.FaultKind]int
 	Profiles map[string]int // groups by the profile that explains them
 	Failures []linearize.Failure
@@ -63,7 +65,7 @@ func (r *Report) Doubts(asked Faults) (doubts []string) {
 			say("the fault %q was asked for and never happened; give more budget", kind)
 		}
 	}
-	return doubts
+	return append(doubts, r.Consumers.doubts()...)
 }
 
 // add takes the verdict on one group into the report.

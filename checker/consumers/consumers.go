@@ -56,6 +56,7 @@ type Topics interface {
 // Plan says what to do. All of it is needed but for what may be nil.
 type Plan struct {
 	Seed    uint64
+	Kind    int    // how the group balances: range, round-robin, sticky, cooperative, from eager to cooperative, and again from the beginning
 	Name    string // begins the names of clients
 	Target  string // for people
 	Group   string // which must not exist

@@ -235,7 +235,7 @@ func (g *group) draw() int {
 		{kgo.CooperativeStickyBalancer()},
 		switching: {kgo.RangeBalancer()},
 	}
-	kind := int((g.plan.Seed ^ g.plan.Seed>>7) % uint64(len(kinds)))
+	kind := g.plan.Kind % len(kinds)
 	g.balancers = func() []kgo.GroupBalancer { return slices.Clone(kinds[kind]) }
 	return kind
 }

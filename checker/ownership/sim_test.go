@@ -280,7 +280,9 @@ func TestLegal(t *testing.T) {
 		zombies += v.Zombies
 		refused += v.Refused
 		for _, e := range l.Events {
-			if e.Kind == Revoked && slices.ContainsFunc(l.Events, func(j Event) bool { return j.Kind == Synced && j.Generation == e.Generation && j.Client == e.Client && j.At < e.At }) {
+			if e.Kind == Revoked && slices.ContainsFunc(l.Events, func(j Event) bool {
+				return j.Kind == Synced && j.Generation == e.Generation && j.Client == e.Client && j.At < e.At
+			}) {
 				rounds++
 			}
 		}

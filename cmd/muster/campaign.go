@@ -166,7 +166,7 @@ func (o *campaignOptions) run(ctx context.Context, s *session, spec targetSpec) 
 	release := opened.Capabilities().Release
 	s.run(ctx, []stage{{{verdict.Linearizability, func(ctx context.Context, s *session) error {
 		return s.campaign(ctx, opened.raw, campaign.Options{
-			Budget: o.budget, Steps: o.steps, Faults: faults, Profiles: campaign.ProfilesFor(release), Out: o.report,
+			Budget: o.budget, Steps: o.steps, Faults: faults, Consumers: o.budget >= campaign.LeastForConsumers, Profiles: campaign.ProfilesFor(release), Out: o.report,
 		}, stranger)
 	}}}})
 	return nil

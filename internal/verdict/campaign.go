@@ -21,6 +21,8 @@ type CampaignCounts struct {
 	StallMS   float64        `json:"stall_ms"`         // the longest time that nothing came back
 	Faults    map[string]int `json:"faults"`           // what was done on purpose, by kind
 	Profiles  map[string]int `json:"profiles"`         // legal groups by the profile that explains them
+
+	Consumers *ConsumerCounts `json:"consumers,omitempty"` // real ones; nil where none were at work
 }
 
 // campaignRows are the rows of a run that is a campaign and nothing else.
@@ -38,6 +40,7 @@ func (v *Verdict) campaignRows(row func(name, howMuch, result string)) {
 	}
 	row("groups", fmt.Sprintf("%s, at most %d histories at a time", count(c.Groups, "group", "groups"), c.Widest), result)
 	row("calls", fmt.Sprintf("%s, %.0f a second", count(c.Calls, "call", "calls"), c.PerSecond), fmt.Sprintf("%d without an answer", c.Lost))
+	c.Consumers.rows(row)
 	row("faults", byName(c.Faults), "-")
 	row("explained as", byName(c.Profiles), "-")
 }
