@@ -15,6 +15,7 @@ import (
 	"github.com/muster-kafka/muster/checker/consumers"
 	"github.com/muster-kafka/muster/checker/ownership"
 	"github.com/muster-kafka/muster/checker/traffic"
+	"github.com/muster-kafka/muster/conformance/target"
 )
 
 // Reachable is a target that other clients can reach: where they begin, a function that dials, and how they log in, or nil.
@@ -60,7 +61,7 @@ const (
 	// leastConsumers is the time below which none is begun any more.
 	leastConsumers = 8 * time.Second
 	// session of the consumers, where the target allows as little.
-	consumerSession = 1200 * time.Millisecond
+	consumerSession = 1800 * time.Millisecond
 )
 
 // consume lets groups of real consumers work one after the other, until the context is over.
@@ -111,7 +112,7 @@ func (c *campaign) consumerPlan(reach Reachable, n int) consumers.Plan {
 		// Neighbours balance differently, so that a short campaign has seen the change from eager to cooperative.
 		Seed: c.o.Seed*0x9e3779b97f4a7c15 + uint64(n), Kind: n + 4, Name: fmt.Sprintf("u%d", n), Target: c.target.Name(), Group: name,
 		Network: consumers.Network{Addr: addr, Dial: dial, SASL: auth, Pace: c.pace},
-		Session: session, Rebalance: session * 5 / 4, Heartbeat: session / 8, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
+		Static: c.caps.Has(target.Static), Session: session, Rebalance: session * 3 / 5, Heartbeat: session / 12, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
 	}
 	if c.caps.MaxGroups == 0 {
 		plan.Topics, plan.Prefix = consumers.TopicsOf(c.target), name+"-"

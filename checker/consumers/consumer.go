@@ -18,7 +18,8 @@ import (
 type consumer struct {
 	group   *group
 	name    string
-	pattern bool // it subscribes to all topics of the group by a pattern
+	pattern bool   // it subscribes to all topics of the group by a pattern
+	static  string // its instance id, or empty
 	client  *kgo.Client
 	gate    *gate
 	cancel  context.CancelFunc
@@ -37,11 +38,11 @@ type consumer struct {
 }
 
 // start begins a consumer with these balancers, in the order of its preference.
-func (g *group) start(pattern bool, topics []string, balancers ...kgo.GroupBalancer) (*consumer, error) {
+func (g *group) start(static string, pattern bool, topics []string, balancers ...kgo.GroupBalancer) (*consumer, error) {
 	g.born++
 	ctx, cancel := context.WithCancel(g.life)
 	c := &consumer{
-		group: g, name: fmt.Sprintf("%sm%d", g.plan.Name, g.born), pattern: pattern, cancel: cancel, holds: map[string]map[int32]bool{}, moved: time.Now(), topics: topics,
+		group: g, name: fmt.Sprintf("%sm%d", g.plan.Name, g.born), pattern: pattern, static: static, cancel: cancel, holds: map[string]map[int32]bool{}, moved: time.Now(), topics: topics,
 		rand: rand.New(rand.NewPCG(g.plan.Seed, uint64(g.born))),
 	}
 	c.gate = newGate(ctx, g.plan.Network.Pace)
@@ -58,6 +59,9 @@ func (g *group) start(pattern bool, topics []string, balancers ...kgo.GroupBalan
 	if g.plan.Network.SASL != nil {
 		opts = append(opts, kgo.SASL(g.plan.Network.SASL))
 	}
+	if static != "" {
+		opts = append(opts, kgo.InstanceID(static))
+	}
 	if pattern {
 		opts = append(opts, kgo.ConsumeRegex(), kgo.ConsumeTopics("^"+g.plan.Prefix+".*"))
 	} else {
@@ -70,7 +74,7 @@ func (g *group) start(pattern bool, topics []string, balancers ...kgo.GroupBalan
 	}
 	c.client = client
 	client.PauseFetchTopics(g.names()...)
-	g.say(ownership.Event{Kind: ownership.Started, Client: c.name, What: fmt.Sprintf("with %v", protocols(balancers))})
+	g.say(ownership.Event{Kind: ownership.Started, Client: c.name, What: fmt.Sprintf("with %v %s", protocols(balancers), static)})
 	c.work.Go(func() { c.commits(ctx) })
 	g.members = append(g.members, c)
 	return c, nil
@@ -279,18 +283,18 @@ func (c *consumer) leave() {
 	c.end()
 }
 
-// stall lets the consumer stand still for a while. It returns at once.
-func (c *consumer) stall(d time.Duration) {
+// stall lets the consumer stand still for a while, and says for the sake of what. It returns at once.
+func (c *consumer) stall(d time.Duration, t Trigger) {
 	c.engage(2 * d)
 	c.gate.stop()
-	c.group.say(ownership.Event{Kind: ownership.Stalled, Client: c.name})
+	c.group.say(ownership.Event{Kind: ownership.Stalled, Client: c.name, What: string(t)})
 	began := c.group.tap.Recorder().Now()
 	c.work.Go(func() {
 		wait(c.gate.ctx, d)
 		c.group.stood(c.name, began)
 		c.mu.Lock()
 		if !c.over {
-			c.group.say(ownership.Event{Kind: ownership.Resumed, Client: c.name})
+			c.group.say(ownership.Event{Kind: ownership.Resumed, Client: c.name, What: string(t)})
 		}
 		c.mu.Unlock()
 		c.gate.resume()

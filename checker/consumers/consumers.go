@@ -25,6 +25,8 @@ const (
 	Crash      Trigger = "member-crashes"      // a client is killed and has left nothing
 	Session    Trigger = "session-missed"      // a client stands still for longer than its session, and goes on
 	Poll       Trigger = "poll-missed"         // a client works for longer than its rebalance timeout when it should join again, and goes on
+	Absence    Trigger = "rebalance-missed"    // a static member stands still through a rebalance, and goes on within its session
+	Return     Trigger = "static-returns"      // a static member is killed and comes back under its instance id within its session
 	Subscribe  Trigger = "subscription-change" // a member subscribes to another topic as well, or to one less
 	Match      Trigger = "topic-matches"       // a topic is created that a member's pattern matches
 	Partitions Trigger = "partitions-added"
@@ -33,7 +35,7 @@ const (
 
 // Triggers are all that there are.
 func Triggers() []Trigger {
-	return []Trigger{Join, Leave, Crash, Session, Poll, Subscribe, Match, Partitions, Switch}
+	return []Trigger{Join, Leave, Crash, Session, Poll, Absence, Return, Subscribe, Match, Partitions, Switch}
 }
 
 // Network is how consumers reach the target.
@@ -68,9 +70,13 @@ type Plan struct {
 	Fixed      string
 	FixedCount int32
 
-	Session, Rebalance, Heartbeat time.Duration
-	Delay                         time.Duration // group.initial.rebalance.delay.ms
-	Duration                      time.Duration // after which nothing more is done to the group
+	Static bool // some members have an instance id
+
+	Session   time.Duration
+	Rebalance time.Duration // less than Session, so that a static member can miss a rebalance and still be one
+	Heartbeat time.Duration
+	Delay     time.Duration // group.initial.rebalance.delay.ms
+	Duration  time.Duration // after which nothing more is done to the group
 
 	// Enter waits while the target cannot be spoken to, as it is killed on purpose, and counts its lives. It may be nil.
 	Enter func(context.Context) (int64, error)
@@ -78,11 +84,15 @@ type Plan struct {
 
 // Impossible says which triggers cannot happen under the plan, and why.
 func (p *Plan) Impossible() map[Trigger]string {
-	if p.Topics != nil {
-		return nil
+	not := map[Trigger]string{}
+	if !p.Static {
+		not[Absence], not[Return] = "it has no static members", "it has no static members"
 	}
-	const why = "Muster creates no topics there and changes none, beside the one of the run"
-	return map[Trigger]string{Subscribe: why, Match: why, Partitions: why}
+	if p.Topics == nil {
+		const why = "Muster creates no topics there and changes none, beside the one of the run"
+		not[Subscribe], not[Match], not[Partitions] = why, why, why
+	}
+	return not
 }
 
 // Result is what came of a plan.

@@ -2,6 +2,7 @@ package consumers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -27,6 +29,7 @@ type group struct {
 	born      int
 	balancers func() []kgo.GroupBalancer
 	topics    map[string]int32 // that exist
+	statics   int              // instance ids that were given
 	matches   int              // topics that were created for patterns
 
 	mu     sync.Mutex
@@ -106,14 +109,29 @@ func (g *group) prepare(ctx context.Context) error {
 }
 
 func (g *group) create(ctx context.Context, name string, partitions int32) error {
-	if err := g.enter(ctx); err != nil {
-		return err
+	return g.change(ctx, name, partitions, g.plan.Topics.Create, kerr.TopicAlreadyExists)
+}
+
+// change makes a topic have so many partitions. Where the target is killed meanwhile it is asked again; that it has done so already is fine
+// then.
+func (g *group) change(ctx context.Context, name string, partitions int32, do func(context.Context, string, int32) error, done error) error {
+	for tries := 0; ; tries++ {
+		life, err := g.lives(ctx)
+		if err != nil {
+			return nil // the campaign is over
+		}
+		err = do(ctx, name, partitions)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil || tries > 0 && errors.Is(err, done) {
+			g.exists(name, partitions)
+			return nil
+		}
+		if now, gone := g.lives(ctx); gone != nil || now == life {
+			return err
+		}
 	}
-	if err := g.plan.Topics.Create(ctx, name, partitions); err != nil {
-		return err
-	}
-	g.exists(name, partitions)
-	return nil
 }
 
 func (g *group) exists(name string, partitions int32) {
@@ -247,7 +265,12 @@ func (g *group) add(pattern bool) (*consumer, error) {
 	if g.plan.Topics != nil && g.rand.IntN(2) == 0 {
 		topics = g.names()[:2]
 	}
-	return g.start(pattern, slices.Clone(topics), g.balancers()...)
+	static := ""
+	if g.plan.Static && g.rand.IntN(2) == 0 {
+		g.statics++
+		static = fmt.Sprintf("%si%d", g.plan.Name, g.statics)
+	}
+	return g.start(static, pattern, slices.Clone(topics), g.balancers()...)
 }
 
 func (g *group) moved() { g.latest = time.Now() }

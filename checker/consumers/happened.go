@@ -27,7 +27,9 @@ type seen struct {
 
 	killed  [][]ownership.Partition // what those had that were killed
 	left    int
-	stood   []string // clients that have to find out that they are not in the group any more
+	stood   []string          // clients that have to find out that they are not in the group any more
+	absent  []string          // and those that have to find out that the group has gone on
+	owner   map[string]string // the client that an instance id was last seen with
 	late    []string
 	changed []string              // clients whose subscription has changed
 	fresh   []ownership.Partition // of topics that were created
@@ -52,7 +54,11 @@ func (s *seen) take(e ownership.Event) {
 	case ownership.Left:
 		s.left++
 	case ownership.Resumed:
-		s.stood = append(s.stood, e.Client)
+		if e.What == string(Absence) {
+			s.absent = append(s.absent, e.Client)
+		} else {
+			s.stood = append(s.stood, e.Client)
+		}
 	case ownership.Note:
 		switch {
 		case e.Client != "" && e.Topic != "":
@@ -79,7 +85,7 @@ func (s *seen) out(client string) {
 	for _, one := range []struct {
 		trigger Trigger
 		waiting *[]string
-	}{{Session, &s.stood}, {Poll, &s.late}} {
+	}{{Session, &s.stood}, {Poll, &s.late}, {Absence, &s.absent}} {
 		if n := slices.Index(*one.waiting, client); n >= 0 {
 			s.count[one.trigger]++
 			*one.waiting = slices.Delete(*one.waiting, n, n+1)
@@ -112,6 +118,15 @@ func (s *seen) joined(e ownership.Event) {
 	if n := slices.Index(s.changed, e.Client); n >= 0 && ok && strings.Join(last.Topics, " ") != strings.Join(e.Topics, " ") {
 		s.count[Subscribe]++
 		s.changed = slices.Delete(s.changed, n, n+1)
+	}
+	if before := s.owner[e.Instance]; e.Instance != "" {
+		if before != "" && before != e.Client {
+			s.count[Return]++
+		}
+		if s.owner == nil {
+			s.owner = map[string]string{}
+		}
+		s.owner[e.Instance] = e.Client
 	}
 	s.count[Leave] += s.left
 	s.left = 0

@@ -164,6 +164,9 @@ func told(req kmsg.Request, resp kmsg.Response) []ownership.Event {
 
 func joined(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse) ownership.Event {
 	e := ownership.Event{Kind: ownership.Joined, Member: resp.MemberID, Generation: resp.Generation, Leader: resp.LeaderID}
+	if req.InstanceID != nil {
+		e.Instance = *req.InstanceID
+	}
 	if resp.Protocol != nil {
 		e.Protocol = *resp.Protocol
 	}

@@ -3,7 +3,9 @@ package consumers
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/muster-kafka/muster/checker/ownership"
@@ -31,10 +33,12 @@ func (g *group) pull(ctx context.Context, t Trigger) error {
 		c.kill()
 	case Session:
 		if c := g.pick((*consumer).works); c != nil {
-			c.stall(g.plan.Session * 3 / 2)
+			c.stall(g.plan.Session*3/2, t)
 		}
 	case Poll:
 		return g.linger()
+	case Absence, Return:
+		return g.static(ctx, t)
 	case Subscribe:
 		c := g.pick(func(c *consumer) bool { return !c.pattern && c.works() })
 		if c == nil {
@@ -56,7 +60,7 @@ func (g *group) pull(ctx context.Context, t Trigger) error {
 	case Partitions:
 		return g.grow(ctx)
 	case Switch:
-		return g.change(ctx)
+		return g.upgrade(ctx)
 	}
 	return nil
 }
@@ -113,6 +117,37 @@ func (g *group) linger() error {
 	return err
 }
 
+// static lets a static member miss a rebalance, or come back.
+func (g *group) static(ctx context.Context, t Trigger) error {
+	want := func(c *consumer) bool { return c.static != "" && c.works() }
+	c := g.pick(want)
+	if c == nil {
+		g.statics++
+		if _, err := g.start(fmt.Sprintf("%si%d", g.plan.Name, g.statics), false, slices.Clone(g.names()[:1]), g.balancers()...); err != nil {
+			return err
+		}
+		if err := g.settle(ctx); err != nil {
+			return err
+		}
+		if c = g.pick(want); c == nil {
+			return nil
+		}
+	}
+	if t == Absence {
+		c.stall((g.plan.Rebalance+g.plan.Session)/2, t)
+		_, err := g.start("", false, slices.Clone(g.names()[:1]), g.balancers()...)
+		return err
+	}
+	g.forget(c)
+	c.kill()
+	again, err := g.start(c.static, c.pattern, slices.Clone(g.names()[:1]), g.balancers()...)
+	if err != nil {
+		return err
+	}
+	again.engage(g.plan.Session)
+	return nil
+}
+
 // match creates a topic that fits the pattern of a member.
 func (g *group) match(ctx context.Context) error {
 	if g.matches == 2 {
@@ -135,21 +170,14 @@ func (g *group) grow(ctx context.Context) error {
 	if n > mostPartitions {
 		return nil
 	}
-	if err := g.enter(ctx); err != nil {
-		return nil
-	}
-	if err := g.plan.Topics.Grow(ctx, name, n); err != nil {
-		return err
-	}
-	g.exists(name, n)
-	return nil
+	return g.change(ctx, name, n, g.plan.Topics.Grow, kerr.InvalidPartitions)
 }
 
 const mostPartitions = 8
 
-// change replaces all members, one by one, by such that can do both, and these by such that rebalance cooperatively alone, as people upgrade
+// upgrade replaces all members, one by one, by such that can do both, and these by such that rebalance cooperatively alone, as people upgrade
 // running groups.
-func (g *group) change(ctx context.Context) error {
+func (g *group) upgrade(ctx context.Context) error {
 	both := []kgo.GroupBalancer{kgo.CooperativeStickyBalancer(), kgo.RangeBalancer()}
 	for round, balancers := range [][]kgo.GroupBalancer{both, both[:1]} {
 		g.balancers = func() []kgo.GroupBalancer { return balancers }

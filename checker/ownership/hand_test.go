@@ -49,6 +49,11 @@ func joined(client string, generation int32, leader string, members ...string) E
 	}
 }
 
+func static(e Event, instance string) Event {
+	e.Instance = instance
+	return e
+}
+
 func coop(e Event, owned string) Event {
 	e.Cooperative, e.Protocol, e.Owned = true, "cooperative-sticky", parts(owned)
 	return e
@@ -165,6 +170,10 @@ func TestHand(t *testing.T) {
 		{"a leader who is not seen", []Event{started("b"), joined("b", 1, "x"), synced("b", 1, "t/2")}, ""},
 		{"a plan that is sent again", with(planned("a", 1, "a:t/1", "b:t/0"), synced("b", 1, "t/1")), ""},
 
+		{"another has the place of a member", with(Event{Kind: Crashed, Client: "a"}, started("c"), static(joined("c", 1, "c", "c", "b"), "i"), synced("c", 1, "t/0"), assigned("c", 1, "t/0")), OneLeader + " " + Once + " " + Plan},
+		{"a static member comes back", append([]Event{started("a"), started("b"), static(joined("a", 1, "a", "a", "b"), "i"), joined("b", 1, "a"), planned("a", 1, "a:t/0", "b:t/1"),
+			synced("a", 1, "t/0"), synced("b", 1, "t/1"), assigned("a", 1, "t/0"), assigned("b", 1, "t/1")},
+			Event{Kind: Crashed, Client: "a"}, started("c"), static(joined("c", 1, "c", "c", "b"), "i"), synced("c", 1, "t/0"), assigned("c", 1, "t/0")), ""},
 		{"two leaders", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "b", "a", "b")}, OneLeader},
 		{"two leaders, one told of", []Event{started("a"), started("b"), joined("a", 1, "x"), joined("b", 1, "y")}, OneLeader},
 		{"a number that is given again after a crash", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), restart(4), began(5, joined("b", 1, "b", "b"))}, ""},

@@ -74,6 +74,7 @@ type judge struct {
 
 	clients  map[string]*consumer
 	names    map[string]string // of the client of a member
+	statics  map[string]string // instance ids of static members
 	gens     map[int32]*generation
 	claims   []*claim
 	newest   int32
@@ -105,7 +106,7 @@ func Judge(l *Log) Verdict {
 
 func newJudge(l *Log) *judge {
 	j := &judge{
-		log: l, clients: map[string]*consumer{}, names: map[string]string{}, topics: map[string]int32{}, left: map[string]*Event{}, blamed: map[string]bool{},
+		log: l, clients: map[string]*consumer{}, names: map[string]string{}, statics: map[string]string{}, topics: map[string]int32{}, left: map[string]*Event{}, blamed: map[string]bool{},
 		plans: slices.ContainsFunc(l.Events, func(e Event) bool { return e.Kind == Planned }),
 	}
 	j.anew()
@@ -182,6 +183,9 @@ func (j *judge) join(e *Event) {
 	c := j.client(e.Client)
 	c.member, c.joined, c.moved = e.Member, e, e.At
 	j.names[e.Member] = e.Client
+	if e.Instance != "" {
+		j.statics[e.Member] = e.Instance
+	}
 	g := j.generation(e.Generation)
 	if g.joined[e.Member] == nil || len(e.Members) > 0 {
 		g.joined[e.Member] = e
@@ -197,11 +201,16 @@ func (j *judge) join(e *Event) {
 	j.leaders(g, e)
 }
 
+// same says whether two member ids are one member's: a static member that comes back has a fresh one, and the place that it had.
+func (j *judge) same(a, b string) bool {
+	return a == b || j.statics[a] != "" && j.statics[a] == j.statics[b]
+}
+
 // leaders compares whom members are told to be led by. A generation of which no member had an assignment yet is forgotten in a crash, and its
 // number is given again.
 func (j *judge) leaders(g *generation, e *Event) {
 	for _, other := range g.joined {
-		if other.Leader == e.Leader || e.Leader == "" || other.Leader == "" || j.restarted(min(other.Began, e.Began), e.At) {
+		if j.same(other.Leader, e.Leader) || e.Leader == "" || other.Leader == "" || j.restarted(min(other.Began, e.Began), e.At) {
 			continue
 		}
 		j.violate(OneLeader, e.At, e.Generation, nil, []string{other.Client, e.Client},
@@ -264,13 +273,26 @@ func (j *judge) planned(g *generation, e *Event) {
 		return
 	}
 	for _, plan := range g.plans {
-		if slices.Equal(plan.Plan[e.Member], e.Partitions) || len(plan.Plan[e.Member])+len(e.Partitions) == 0 {
+		if mine := j.share(plan, e.Member); slices.Equal(mine, e.Partitions) || len(mine)+len(e.Partitions) == 0 {
 			return
 		}
 	}
 	plan := g.plans[len(g.plans)-1]
 	j.violate(Plan, e.At, g.number, e.Partitions, []string{e.Client, plan.Client},
-		"%s, which leads generation %d, gave %s to %s. What %s was answered is %s.", plan.Client, g.number, list(plan.Plan[e.Member]), e.Client, e.Client, list(e.Partitions))
+		"%s, which leads generation %d, gave %s to %s. What %s was answered is %s.", plan.Client, g.number, list(j.share(plan, e.Member)), e.Client, e.Client, list(e.Partitions))
+}
+
+// share is what a plan gives to a member, under whichever of its ids.
+func (j *judge) share(plan *Event, member string) []Partition {
+	if mine, ok := plan.Plan[member]; ok {
+		return mine
+	}
+	for id, some := range plan.Plan {
+		if j.same(id, member) {
+			return some
+		}
+	}
+	return nil
 }
 
 // assign takes partitions over, and what is kept into the new generation.
@@ -308,7 +330,7 @@ func (j *judge) assign(e *Event) {
 func (j *judge) own(g *generation, mine *claim) {
 	if other := g.owners[mine.partition]; other == nil {
 		g.owners[mine.partition] = mine
-	} else if other.member != mine.member {
+	} else if !j.same(other.member, mine.member) {
 		j.violate(Once, mine.from, g.number, []Partition{mine.partition}, []string{other.client, mine.client},
 			"In generation %d %s was given to %s at %s and to %s at %s.", g.number, mine.partition, other.client, seconds(other.from), mine.client, seconds(mine.from))
 	}
@@ -367,7 +389,7 @@ func (j *judge) commit(e *Event) {
 		e.Client, list(e.Partitions), e.Generation, seconds(e.Began), newer.witness.Client, newer.number, seconds(newer.evidence))
 	clients := []string{e.Client, newer.witness.Client}
 	for _, p := range e.Partitions {
-		if owner := newer.owners[p]; owner != nil && owner.member != e.Member {
+		if owner := newer.owners[p]; owner != nil && !j.same(owner.member, e.Member) {
 			text += fmt.Sprintf(" %s was %s's by then.", p, owner.client)
 			clients = append(clients, owner.client)
 			break

@@ -98,6 +98,7 @@ type Event struct {
 
 	Client     string      `json:"client,omitempty"` // the consumer, a name that no other has or had
 	Member     string      `json:"member,omitempty"`
+	Instance   string      `json:"instance,omitempty"` // of Joined: the instance id of a static member
 	Generation int32       `json:"generation,omitempty"`
 	Partitions []Partition `json:"partitions,omitempty"`
 

@@ -36,7 +36,7 @@ func own(t *testing.T) string {
 			began := time.Now()
 			result, err := consumers.Run(t.Context(), consumers.Plan{
 				Seed: seed, Kind: kind, Name: fmt.Sprintf("k%d", kind), Target: target.Name(), Group: name, Network: consumers.Network{Addr: addr, Dial: dial},
-				Topics: consumers.TopicsOf(target), Prefix: name + "-", Session: 1200 * time.Millisecond, Rebalance: 1500 * time.Millisecond,
+				Topics: consumers.TopicsOf(target), Prefix: name + "-", Static: true, Session: 1800 * time.Millisecond, Rebalance: 1100 * time.Millisecond,
 				Heartbeat: 150 * time.Millisecond, Duration: owning,
 			})
 			if err != nil {
