@@ -30,6 +30,7 @@ type group struct {
 	balancers func() []kgo.GroupBalancer
 	topics    map[string]int32 // that exist
 	statics   int              // instance ids that were given
+	restless  bool             // it has not come to rest in time: there is no more to learn from it
 	matches   int              // topics that were created for patterns
 
 	mu     sync.Mutex
@@ -192,7 +193,7 @@ func (g *group) drive(ctx context.Context) error {
 	}
 	for order := g.order(kind == switching); len(order) > 0; order = g.missing() {
 		for _, t := range order {
-			if ctx.Err() != nil || time.Now().After(end) || g.enter(ctx) != nil {
+			if ctx.Err() != nil || g.restless || time.Now().After(end) || g.enter(ctx) != nil {
 				break
 			}
 			if err := g.pull(ctx, t); err != nil {
@@ -207,7 +208,10 @@ func (g *group) drive(ctx context.Context) error {
 				wait(ctx, time.Duration(g.rand.Int64N(int64(g.plan.Heartbeat*4))))
 			}
 		}
-		if err := g.settle(ctx); err != nil || ctx.Err() != nil || time.Now().After(end) {
+		if g.restless {
+			return nil
+		}
+		if err := g.settle(ctx); err != nil || ctx.Err() != nil || g.restless || time.Now().After(end) {
 			return err
 		}
 	}
@@ -306,6 +310,7 @@ func (g *group) settle(ctx context.Context) error {
 		if ok || patient {
 			g.say(ownership.Event{Kind: ownership.Quiet, Began: began, Patient: !ok})
 		}
+		g.restless = patient
 		return nil
 	}
 }

@@ -30,11 +30,13 @@ func own(t *testing.T) string {
 	}).Clients()
 	var work sync.WaitGroup
 	found := make([]string, 5)
+	ctx, stop := context.WithTimeout(t.Context(), limit/2)
+	defer stop()
 	for kind := range found {
 		name := fmt.Sprintf("%sown-%d", target.Capabilities().Prefix, kind)
 		work.Go(func() {
 			began := time.Now()
-			result, err := consumers.Run(t.Context(), consumers.Plan{
+			result, err := consumers.Run(ctx, consumers.Plan{
 				Seed: seed, Kind: kind, Name: fmt.Sprintf("k%d", kind), Target: target.Name(), Group: name, Network: consumers.Network{Addr: addr, Dial: dial},
 				Topics: consumers.TopicsOf(target), Prefix: name + "-", Static: true, Session: 1800 * time.Millisecond, Rebalance: 1100 * time.Millisecond,
 				Heartbeat: 150 * time.Millisecond, Duration: owning,
