@@ -112,7 +112,7 @@ func (c *campaign) consumerPlan(reach Reachable, n int) consumers.Plan {
 		// Neighbours balance differently, so that a short campaign has seen the change from eager to cooperative.
 		Seed: c.o.Seed*0x9e3779b97f4a7c15 + uint64(n), Kind: n + 4, Name: fmt.Sprintf("u%d", n), Target: c.target.Name(), Group: name,
 		Network: consumers.Network{Addr: addr, Dial: dial, SASL: auth, Pace: c.pace},
-		Static: c.caps.Has(target.Static), Session: session, Rebalance: session * 3 / 5, Heartbeat: session / 12, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
+		Static:  c.caps.Has(target.Static), Session: session, Rebalance: session * 3 / 5, Heartbeat: session / 12, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
 	}
 	if c.caps.MaxGroups == 0 {
 		plan.Topics, plan.Prefix = consumers.TopicsOf(c.target), name+"-"
@@ -201,8 +201,8 @@ func (c *campaign) owned(plan consumers.Plan, result *consumers.Result, stood bo
 	}
 }
 
-// doubts are why nothing can be said of ownership, where it was asked for.
-func (r *Consumers) doubts() (doubts []string) {
+// Doubts are why nothing can be said of ownership, where it was asked for.
+func (r *Consumers) Doubts() (doubts []string) {
 	if len(r.Asked) == 0 {
 		return nil
 	}

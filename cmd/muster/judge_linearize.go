@@ -68,7 +68,7 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 		c.Profiles[name] = n
 	}
 	v.Campaign = c
-	tellOwnership(v, r.Consumers, stranger)
+	tellOwnership(v, r.Consumers, stranger, short)
 	v.Case(verdict.Case{Judge: verdict.Linearizability, Name: fmt.Sprintf("seed %d", seed), Took: r.Elapsed})
 	for _, f := range r.Failures {
 		v.Find(verdict.Finding{

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,8 +14,9 @@ import (
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-// tellOwnership hands in what real consumers did in a campaign, and what was found of who owned what.
-func tellOwnership(v *verdict.Verdict, r campaign.Consumers, stranger bool) {
+// tellOwnership hands in what real consumers did in a campaign, and what was found of who owned what. A campaign that was cut short has no doubts
+// of its own.
+func tellOwnership(v *verdict.Verdict, r campaign.Consumers, stranger, short bool) {
 	if len(r.Asked) == 0 {
 		return
 	}
@@ -43,16 +46,41 @@ func tellOwnership(v *verdict.Verdict, r campaign.Consumers, stranger bool) {
 			Scenario: orElse(f.File, f.Group), Text: f.Text, Replay: f.Replay, Stranger: stranger,
 		})
 	}
+	if !short {
+		for _, doubt := range r.Doubts() {
+			v.CannotTell("ownership: %s", doubt)
+		}
+	}
 	if more := r.Broken - len(r.Failures); more > 0 {
 		v.Warn("rules of ownership were broken %d more times, which are not told one by one: the same rules, or others", more)
 	}
+}
+
+// explainOwnership prints the rules of ownership whose ids begin so.
+func explainOwnership(w io.Writer, id string) error {
+	n := 0
+	for _, r := range ownership.Rules() {
+		if !strings.HasPrefix(r.ID, id) {
+			continue
+		}
+		if n++; n > 1 {
+			fmt.Fprintln(w)
+		}
+		if _, err := fmt.Fprintf(w, "%s (contract)\n  rule: %s\n  a client suffers: %s\n", r.ID, r.Sentence, r.Suffers); err != nil {
+			return unavailable(err)
+		}
+	}
+	if n == 0 {
+		return usage("no rule of ownership is called %s; docs/ownership.md lists them, and so does: muster explain ownership", id)
+	}
+	return nil
 }
 
 // checkOwnership judges a log of ownership.
 func checkOwnership(cmd *cobra.Command, path string) error {
 	l, problems, err := ownership.ReadFile(cmd.Context(), path)
 	if err != nil {
-		return usage("%s cannot be judged: %v\na log of ownership is a .jsonl file in the form of docs/history.md, such as muster campaign leaves in %s", path, err, outDir)
+		return usage("%s cannot be judged: %v\na log of ownership is a .jsonl file in the form of docs/ownership.md, such as muster campaign leaves in %s", path, err, outDir)
 	}
 	out := cmd.OutOrStdout()
 	v := ownership.Judge(l)
