@@ -28,7 +28,7 @@ type Options struct {
 
 	Faults Faults
 
-	Consumers bool // let real consumers work in some groups; takes LeastForConsumers of budget, and a target that is Reachable
+	Consumers bool // let real consumers work in some groups; takes a budget of LeastForConsumers, and a target that is Reachable
 
 	Profiles []string      // those one of which must explain the target; default by its release
 	Slack    time.Duration // how late a timer may fire; default the target's, at most 250 ms
@@ -155,6 +155,7 @@ type campaign struct {
 	caps   target.Capabilities
 	stamp  string
 	pace   func(context.Context) error
+	urgent func(context.Context) error // the pace of what must not wait
 	around *around
 	canary *canary
 	ready  chan *cell // whose histories wait to be judged
@@ -186,6 +187,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	}); ok {
 		c.pace = p.TakePace()
 	}
+	c.prefer()
 	c.canary = newCanary(c)
 	if o.Faults.Connections {
 		end, err := c.around.divert(t)

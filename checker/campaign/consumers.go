@@ -51,8 +51,9 @@ type OwnershipFailure struct {
 }
 
 const (
-	// LeastForConsumers is the budget below which there is no time for everything to happen to consumers.
-	LeastForConsumers = 30 * time.Second
+	// leastBudget is the budget below which there is no time for everything to happen to consumers: on a target of Muster's own, and on one whose
+	// requests are counted, where sessions are long.
+	leastBudget, leastBudgetPaced = 30 * time.Second, 2 * time.Minute
 
 	// consumerGroups are the groups of real consumers at a time; one where the target has limits.
 	consumerGroups = 2
@@ -60,9 +61,17 @@ const (
 	longestConsumers = 25 * time.Second
 	// leastConsumers is the time below which none is begun any more.
 	leastConsumers = 8 * time.Second
-	// session of the consumers, where the target allows as little.
-	consumerSession = 1800 * time.Millisecond
+	// session of the consumers, where the target allows as little, and where requests are counted: heartbeats are among them.
+	consumerSession, consumerSessionPaced = 1800 * time.Millisecond, 6 * time.Second
 )
+
+// LeastForConsumers is the budget below which no real consumers are put to work on a target.
+func LeastForConsumers(caps target.Capabilities) time.Duration {
+	if caps.MaxGroups > 0 {
+		return leastBudgetPaced
+	}
+	return leastBudget
+}
 
 // consume lets groups of real consumers work one after the other, until the context is over.
 func (c *campaign) consume(ctx context.Context) {
@@ -93,7 +102,10 @@ func (c *campaign) consume(ctx context.Context) {
 					return
 				}
 				plan := c.consumerPlan(reach, i)
-				plan.Duration = min(longestConsumers, time.Until(end)-leastConsumers/2)
+				plan.Duration = time.Until(end) - leastConsumers/2
+				if c.caps.MaxGroups == 0 {
+					plan.Duration = min(plan.Duration, longestConsumers)
+				}
 				if !c.consumeOne(ctx, plan) {
 					return
 				}
@@ -103,16 +115,38 @@ func (c *campaign) consume(ctx context.Context) {
 	work.Wait()
 }
 
+// prefer lets the requests of real consumers go before those of other clients, where all are counted: these take their turns one by one, so that
+// at most one of them is before a heartbeat that must not be late.
+func (c *campaign) prefer() {
+	c.urgent = c.pace
+	if c.caps.MaxGroups == 0 || c.pace == nil || !c.o.Consumers {
+		return
+	}
+	turn := make(chan struct{}, 1)
+	c.pace = func(ctx context.Context) error {
+		select {
+		case turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		defer func() { <-turn }()
+		return c.urgent(ctx)
+	}
+}
+
 // consumerPlan is what a group of real consumers does; n counts them.
 func (c *campaign) consumerPlan(reach Reachable, n int) consumers.Plan {
 	addr, dial, auth := reach.Clients()
-	session := max(consumerSession, c.caps.MinSession)
+	session, beats := max(consumerSession, c.caps.MinSession), time.Duration(12)
+	if c.caps.MaxGroups > 0 {
+		session, beats = max(consumerSessionPaced, c.caps.MinSession), 6
+	}
 	name := fmt.Sprintf("%sown-%s-%d", c.caps.Prefix, c.stamp, n)
 	plan := consumers.Plan{
 		// Neighbours balance differently, so that a short campaign has seen the change from eager to cooperative.
 		Seed: c.o.Seed*0x9e3779b97f4a7c15 + uint64(n), Kind: n + 4, Name: fmt.Sprintf("u%d", n), Target: c.target.Name(), Group: name,
-		Network: consumers.Network{Addr: addr, Dial: dial, SASL: auth, Pace: c.pace},
-		Static:  c.caps.Has(target.Static), Session: session, Rebalance: session * 3 / 5, Heartbeat: session / 12, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
+		Network: consumers.Network{Addr: addr, Dial: dial, SASL: auth, Pace: c.urgent},
+		Static:  c.caps.Has(target.Static), Session: session, Rebalance: session * 3 / 5, Heartbeat: session / beats, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
 	}
 	if c.caps.MaxGroups == 0 {
 		plan.Topics, plan.Prefix = consumers.TopicsOf(c.target), name+"-"
@@ -135,7 +169,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	ended := time.Now()
 	result := runner.Result()
 	worst, _ := c.canary.between(one.started, ended, c.o.Slack)
-	c.owned(plan, result, worst > plan.Session/2)
+	c.owned(plan, result, worst > plan.Session/2 || result.Held > plan.Session/4)
 	if err != nil && ctx.Err() == nil {
 		c.mu.Lock()
 		c.report.Consumers.Problems = append(c.report.Consumers.Problems, err.Error())
@@ -158,7 +192,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	return err == nil
 }
 
-// owned judges who owned what. Where the machine stood still, that a group has not come to rest says nothing.
+// owned judges who owned what. Where the machine stood still, or requests had to wait for their turn, that a group has not come to rest says nothing.
 func (c *campaign) owned(plan consumers.Plan, result *consumers.Result, stood bool) {
 	v := ownership.Judge(result.Log)
 	if stood {

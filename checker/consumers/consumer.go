@@ -45,7 +45,7 @@ func (g *group) start(static string, pattern bool, topics []string, balancers ..
 		group: g, name: fmt.Sprintf("%sm%d", g.plan.Name, g.born), pattern: pattern, static: static, cancel: cancel, holds: map[string]map[int32]bool{}, moved: time.Now(), topics: topics,
 		rand: rand.New(rand.NewPCG(g.plan.Seed, uint64(g.born))),
 	}
-	c.gate = newGate(ctx, g.plan.Network.Pace)
+	c.gate = newGate(ctx, g.plan.Network.Pace, g.waited)
 	opts := []kgo.Opt{
 		kgo.WithContext(ctx), kgo.SeedBrokers(g.plan.Network.Addr), kgo.Dialer(c.gate.dial(g.tap.Dial(g.plan.Network.Dial))), kgo.ClientID(c.name),
 		kgo.ConsumerGroup(g.plan.Group), kgo.Balancers(balancers...), kgo.DisableAutoCommit(), kgo.DisableClientMetrics(),

@@ -100,4 +100,5 @@ type Result struct {
 	Log      *ownership.Log
 	History  *history.History // without the settings of the target in its header
 	Happened map[Trigger]int
+	Held     time.Duration // the longest that a request waited for its turn: members may have been taken for dead for that
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"net"
 	"sync"
+	"time"
 )
 
 // gate stands between one client and its connections. It can be closed for a while, so that the client stands still as far as anybody can
 // see, or for good, as if its process were killed.
 type gate struct {
-	pace func(context.Context) error
-	ctx  context.Context
+	pace   func(context.Context) error
+	waited func(time.Duration) // told how long each request waited for its turn
+	ctx    context.Context
 
 	mu    sync.Mutex
 	open  chan struct{} // closed while the gate is open
@@ -18,8 +20,8 @@ type gate struct {
 	conns map[net.Conn]struct{}
 }
 
-func newGate(ctx context.Context, pace func(context.Context) error) *gate {
-	g := &gate{ctx: ctx, pace: pace, open: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+func newGate(ctx context.Context, pace func(context.Context) error, waited func(time.Duration)) *gate {
+	g := &gate{ctx: ctx, pace: pace, waited: waited, open: make(chan struct{}), conns: map[net.Conn]struct{}{}}
 	close(g.open)
 	return g
 }
@@ -104,9 +106,11 @@ type gated struct {
 // Write sends one request: kgo writes each in one piece.
 func (c *gated) Write(b []byte) (int, error) {
 	if c.gate.pace != nil {
+		began := time.Now()
 		if err := c.gate.pace(c.gate.ctx); err != nil {
 			return 0, err
 		}
+		c.gate.waited(time.Since(began))
 	}
 	if !c.gate.pass() {
 		return 0, net.ErrClosed

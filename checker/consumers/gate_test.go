@@ -15,7 +15,7 @@ func piped(t *testing.T) (g *gate, near, far net.Conn) {
 	t.Cleanup(func() { a.Close(); b.Close() })
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
-	g = newGate(ctx, nil)
+	g = newGate(ctx, nil, nil)
 	near, err := g.dial(func(context.Context, string, string) (net.Conn, error) { return a, nil })(ctx, "tcp", "x")
 	if err != nil {
 		t.Fatal(err)
@@ -78,16 +78,17 @@ func TestKilled(t *testing.T) {
 // TestPaced makes each request wait for its turn.
 func TestPaced(t *testing.T) {
 	g, near, far := piped(t)
-	turns := 0
+	turns, waited := 0, 0
 	g.pace = func(context.Context) error { turns++; return nil }
+	g.waited = func(time.Duration) { waited++ }
 	go func() { _, _ = io.Copy(io.Discard, far) }()
 	for range 3 {
 		if _, err := near.Write([]byte("a")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if turns != 3 {
-		t.Errorf("%d turns for 3 requests", turns)
+	if turns != 3 || waited != 3 {
+		t.Errorf("%d turns for 3 requests, %d told", turns, waited)
 	}
 	if !wait(t.Context(), time.Nanosecond) {
 		t.Error("time does not pass")

@@ -36,6 +36,7 @@ type group struct {
 	mu     sync.Mutex
 	events []ownership.Event
 	blind  []span // when clients stood still or were killed: what was open then says nothing about the target
+	held   time.Duration
 	latest time.Time
 }
 
@@ -170,6 +171,13 @@ func (g *group) stood(client string, from int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.blind = append(g.blind, span{client: client, from: from, to: g.tap.Recorder().Now()})
+}
+
+// waited notes how long a request waited for its turn.
+func (g *group) waited(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = max(g.held, d)
 }
 
 // disturbed notes that a client is killed now.

@@ -15,7 +15,7 @@ import (
 func (r *Runner) Result() *Result {
 	h, err := r.group.recorded()
 	log := r.group.log(h)
-	result := &Result{Log: log, History: h, Happened: happened(log)}
+	result := &Result{Log: log, History: h, Happened: happened(log), Held: r.group.held}
 	if err != nil {
 		result.History = nil // calls are missing in it
 	}
