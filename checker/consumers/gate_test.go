@@ -58,9 +58,16 @@ func TestStill(t *testing.T) {
 func TestKilled(t *testing.T) {
 	g, near, far := piped(t)
 	g.stop()
-	sent := make(chan error, 1)
+	sent, heard := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := near.Write([]byte("a")); sent <- err }()
+	go func() { _, err := near.Read(make([]byte, 1)); heard <- err }()
+	if _, err := far.Write([]byte("b")); err != nil {
+		t.Fatal(err)
+	}
 	g.kill()
+	if err := <-heard; err == nil {
+		t.Error("a dead client has heard something")
+	}
 	if err := <-sent; err == nil {
 		t.Error("a dead client has sent something")
 	}
