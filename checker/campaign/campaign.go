@@ -28,6 +28,8 @@ type Options struct {
 
 	Faults Faults
 
+	Consumers bool // let real consumers work in some groups; takes a budget of LeastForConsumers, and a target that is Reachable
+
 	Profiles []string      // those one of which must explain the target; default by its release
 	Slack    time.Duration // how late a timer may fire; default the target's, at most 250 ms
 	Tick     time.Duration // granularity of the target's timers; default 10 ms
@@ -155,6 +157,7 @@ type campaign struct {
 	caps   target.Capabilities
 	stamp  string
 	pace   func(context.Context) error
+	urgent func(context.Context) error // the pace of what must not wait
 	around *around
 	canary *canary
 	ready  chan *cell // whose histories wait to be judged
@@ -186,6 +189,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	}); ok {
 		c.pace = p.TakePace()
 	}
+	c.prefer()
 	c.canary = newCanary(c)
 	if o.Faults.Connections {
 		end, err := c.around.divert(t)
@@ -212,6 +216,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	work.Go(func() { c.canary.watch(watching) })
 	work.Go(func() { c.disturb(traffic) })
 	work.Go(func() { c.tell(watching, began) })
+	work.Go(func() { c.consume(watching) })
 	c.drive(traffic, healing)
 	stop() // where no more groups are to begin
 	stopWatching()
@@ -288,6 +293,7 @@ func (c *campaign) tell(ctx context.Context, began time.Time) {
 		}
 		c.mu.Lock()
 		so := c.report
+		so.Consumers = c.report.Consumers.clone()
 		c.mu.Unlock()
 		so.Elapsed, so.Faults = time.Since(began), c.around.counted()
 		so.Failures, so.Reasons, so.Wide, so.Exercised = nil, nil, nil, linearize.Exercised{} // which go on changing

@@ -102,8 +102,7 @@ func (c *campaign) run(ctx, healing context.Context, one *cell) {
 		return
 	}
 	c.count(one)
-	if one.moved = one.moved || gaveUp(one.history); one.moved && c.own() {
-		c.threwAway()
+	if c.lostGroups(one) {
 		return
 	}
 	select {
@@ -129,6 +128,11 @@ func (c *campaign) work(ctx, healing context.Context, one *cell) error {
 
 // finish puts the history together.
 func (c *campaign) finish(one *cell, ended time.Time) {
+	one.history = one.rec.History(c.header(one, ended))
+}
+
+// header says what a history was made against, and what the machine did meanwhile.
+func (c *campaign) header(one *cell, ended time.Time) history.Header {
 	topics := map[string]int32{}
 	for _, name := range c.caps.Topics {
 		topics[name] = 2
@@ -138,12 +142,12 @@ func (c *campaign) finish(one *cell, ended time.Time) {
 		slack += longestHold
 	}
 	total := c.stalls(one, ended)
-	one.history = one.rec.History(history.Header{
+	return history.Header{
 		Target: c.target.Name(), Seed: one.plan.Seed, Started: one.started.UTC().Format(time.RFC3339),
 		MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, NewMemberTimeout: newMemberTimeout, MaxMetadata: maxMetadata,
 		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, StalledFor: total, Ran: ended.Sub(one.started),
 		Groups: one.plan.Groups, Topics: topics,
-	})
+	}
 }
 
 // initialDelay is how long the first rebalance of a group waits. Kafka starts a timer for it even where it is to wait for no time at all, so

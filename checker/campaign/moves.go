@@ -17,6 +17,16 @@ func (c *campaign) own() bool {
 	return mortal
 }
 
+// lostGroups throws a history away in which a target of our own did not serve, and says whether it was one.
+func (c *campaign) lostGroups(one *cell) bool {
+	one.moved = one.moved || gaveUp(one.history)
+	if !one.moved || !c.own() {
+		return false
+	}
+	c.threwAway()
+	return true
+}
+
 // moves notes that the target does not serve its groups now, although nobody has killed it.
 func (a *around) moves() {
 	a.mu.Lock()

@@ -35,6 +35,7 @@ type Report struct {
 
 	Exercised linearize.Exercised // by the groups that are legal
 	Wide      []Wide              // the groups with the most calls at a time, the widest first
+	Consumers Consumers
 
 	Faults   map[history.FaultKind]int
 	Profiles map[string]int // groups by the profile that explains them

@@ -32,6 +32,9 @@ func NewTap(groups ...string) *Tap {
 	return &Tap{rec: &Recorder{Clock: time.Now, Start: time.Now(), Groups: groups}}
 }
 
+// Recorder is what the tap records with: for the clock of the history, and for faults.
+func (t *Tap) Recorder() *Recorder { return t.rec }
+
 // Dial wraps a function that dials, such as (&net.Dialer{}).DialContext.
 func (t *Tap) Dial(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -20,7 +20,8 @@ const campaignLong = `Campaign judges a running group coordinator by its concurr
 Many small groups are at work side by side, each with two to eight members that mostly do what consumers do, and now and then what makes
 coordinators stumble. Meanwhile connections are cut, answers are lost, and a target that Muster started is killed and made to stand still. Every call
 is recorded; each group's history is judged while others are still being made: some order of its calls has to explain every answer. What no order
-explains is made small and saved in muster-out. docs/campaign.md tells the rest.
+explains is made small and saved in muster-out. With a budget of 30s or more (2m at an address) some groups are of real consumers, and who owned what is judged as well.
+docs/campaign.md tells the rest.
 
 TARGET is impl+tcp, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
 
@@ -148,10 +149,16 @@ func (o *campaignOptions) run(ctx context.Context, s *session, spec targetSpec) 
 		return err
 	}
 	stranger := spec.kind == addressTarget || spec.kind == kfakeTarget
+	least := campaign.LeastForConsumers(opened.Capabilities())
+	if o.budget < least {
+		s.tell(func(v *verdict.Verdict) {
+			v.Warn("no real consumers were put to work, so that nothing is said of who owned what: that takes a --budget of %v or more here", least)
+		})
+	}
 	release := opened.Capabilities().Release
 	s.run(ctx, []stage{{{verdict.Linearizability, func(ctx context.Context, s *session) error {
 		return s.campaign(ctx, opened.raw, campaign.Options{
-			Budget: o.budget, Steps: o.steps, Faults: faults, Profiles: campaign.ProfilesFor(release),
+			Budget: o.budget, Steps: o.steps, Faults: faults, Consumers: o.budget >= least, Profiles: campaign.ProfilesFor(release),
 		}, stranger)
 	}}}})
 	return nil

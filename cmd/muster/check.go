@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/muster-kafka/muster/checker/linearize"
+	"github.com/muster-kafka/muster/checker/ownership"
 	"github.com/muster-kafka/muster/internal/verdict"
 )
 
@@ -37,6 +38,9 @@ func checkCommand() *cobra.Command {
 func check(cmd *cobra.Command, path, report string, limits linearize.Limits) error {
 	if err := notHistory(path); err != nil {
 		return err
+	}
+	if ownership.IsFile(cmd.Context(), path) {
+		return checkOwnership(cmd, path)
 	}
 	v, h, err := linearize.CheckFile(cmd.Context(), path, limits)
 	if err != nil && cmd.Context().Err() != nil {

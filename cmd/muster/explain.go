@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/internal/verdict"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -37,6 +38,9 @@ func explain(w io.Writer, name string) error {
 	found := rulesLike(name)
 	if strings.HasPrefix(name, "doctor.") {
 		return usage("%s is a finding of muster doctor: docs/doctor.md explains each of them", name)
+	}
+	if len(found) == 0 && strings.HasPrefix(name, string(verdict.Ownership)) {
+		return explainOwnership(w, name)
 	}
 	if len(found) == 0 {
 		scenario, err := scenarioCalled(name, all)

@@ -22,7 +22,7 @@ const (
 )
 
 // Front serves what a client asks besides group coordination, from a table of topics in memory: ApiVersions, Metadata, CreateTopics,
-// DeleteTopics, DescribeConfigs. There is no Produce and no Fetch. It must not be used from two goroutines at a time.
+// CreatePartitions, DeleteTopics, DescribeConfigs. There is no Produce and no Fetch. It must not be used from two goroutines at a time.
 type Front struct {
 	settings core.Settings
 	topics   map[string]topic
@@ -75,11 +75,12 @@ func (f *Front) TopicID(name string) ([16]byte, bool) {
 
 // frontVersions are what Kafka 4.4 offers of these APIs, as far as they are served here.
 var frontVersions = map[kmsg.Key]core.VersionRange{
-	kmsg.Metadata:        {Min: 0, Max: 13},
-	kmsg.ApiVersions:     {Min: 0, Max: 4},
-	kmsg.CreateTopics:    {Min: 2, Max: 7},
-	kmsg.DeleteTopics:    {Min: 1, Max: 6},
-	kmsg.DescribeConfigs: {Min: 1, Max: 4},
+	kmsg.Metadata:         {Min: 0, Max: 13},
+	kmsg.ApiVersions:      {Min: 0, Max: 4},
+	kmsg.CreateTopics:     {Min: 2, Max: 7},
+	kmsg.CreatePartitions: {Min: 0, Max: 3},
+	kmsg.DeleteTopics:     {Min: 1, Max: 6},
+	kmsg.DescribeConfigs:  {Min: 1, Max: 4},
 }
 
 // Versions are all APIs that a node with a Front and Transactions offers, group coordination included.
@@ -103,6 +104,8 @@ func (f *Front) Handle(req kmsg.Request, version int16) (resp kmsg.Response, del
 		resp = f.metadata(req, version)
 	case *kmsg.CreateTopicsRequest:
 		resp = f.createTopics(req, version)
+	case *kmsg.CreatePartitionsRequest:
+		resp = f.createPartitions(req)
 	case *kmsg.DeleteTopicsRequest:
 		resp, deleted = f.deleteTopics(req)
 	case *kmsg.DescribeConfigsRequest:

@@ -91,6 +91,36 @@ func TestTopics(t *testing.T) {
 	}
 }
 
+// Partitions can be added to a topic, and then committed for; never taken away.
+func TestCreatePartitions(t *testing.T) {
+	s, _ := start(t)
+	c := dial(t, s)
+	for _, test := range []struct {
+		topic    string
+		count    int32
+		validate bool
+		want     int16
+		then     int
+	}{{"t", 2, false, 37, 2}, {"t", 1001, false, 37, 2}, {"t", 4, true, 0, 2}, {"t", 4, false, 0, 4}, {"no", 4, false, core.UnknownTopicOrPartition, 4}} {
+		req := kmsg.NewPtrCreatePartitionsRequest()
+		req.ValidateOnly = test.validate
+		req.Topics = []kmsg.CreatePartitionsRequestTopic{{Topic: test.topic, Count: test.count}}
+		got := ask(t, c, req, 3).(*kmsg.CreatePartitionsResponse).Topics[0]
+		meta := kmsg.NewPtrMetadataRequest()
+		meta.Topics = []kmsg.MetadataRequestTopic{{Topic: kmsg.StringPtr("t")}}
+		there := len(ask(t, c, meta, 12).(*kmsg.MetadataResponse).Topics[0].Partitions)
+		if got.ErrorCode != test.want || there != test.then || (got.ErrorCode == 0) != (got.ErrorMessage == nil) {
+			t.Errorf("%+v: answered %+v, then there are %d partitions", test, got, there)
+		}
+	}
+	commit := kmsg.NewPtrOffsetCommitRequest()
+	commit.Group, commit.Generation = "g", -1
+	commit.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: "t", Partitions: []kmsg.OffsetCommitRequestTopicPartition{{Partition: 3, Offset: 1}}}}
+	if got := ask(t, c, commit, 8).(*kmsg.OffsetCommitResponse).Topics[0].Partitions[0]; got.ErrorCode != 0 {
+		t.Errorf("a commit for a partition that was added: %+v", got)
+	}
+}
+
 // Topics by id, the ways that franz-go's admin client does not go.
 func TestTopicIDs(t *testing.T) {
 	s, _ := start(t)

@@ -31,6 +31,8 @@ type CampaignCounts struct {
 	TogetherMS int64 `json:"together_ms"` // the longest that this took
 	Apart      int   `json:"apart"`       // groups whose clients did not
 	NotSeen    int   `json:"not_seen"`    // groups of which that could not be told
+
+	Consumers *ConsumerCounts `json:"consumers,omitempty"` // real ones; nil where none were at work
 }
 
 // WideGroup is a group whose calls overlap.
@@ -67,6 +69,7 @@ func (v *Verdict) campaignRows(row func(name, howMuch, result string)) {
 	row("groups", fmt.Sprintf("%s, at most %d histories at a time", count(c.Groups, "group", "groups"), c.Widest), result)
 	row("calls", fmt.Sprintf("%s, %.0f a second", count(c.Calls, "call", "calls"), c.PerSecond), fmt.Sprintf("%d without an answer", c.Lost))
 	row("left alone", fmt.Sprintf("%s got together, the slowest in %.1f s", count(c.Together, "group", "groups"), float64(c.TogetherMS)/1000), c.alone())
+	c.Consumers.rows(row)
 	row("faults", byName(c.Faults), "-")
 	row("explained as", byName(c.Profiles), "-")
 }

@@ -53,10 +53,10 @@ func ReadKnown(path string, scenarios []string) (*KnownList, error) {
 
 // check finds names that can only be slips: an entry with one would never be told from one whose failure is gone.
 func (e knownEntry) check(scenarios []string) error {
-	if !slices.Contains([]Judge{Scenarios, Exploration, Random, Linearizability}, Judge(e.judge)) {
-		return fmt.Errorf("no judge is called %q; there are scenarios, random, exploration and linearizability", e.judge)
+	if !slices.Contains([]Judge{Scenarios, Exploration, Random, Linearizability, Ownership}, Judge(e.judge)) {
+		return fmt.Errorf("no judge is called %q; there are scenarios, random, exploration, linearizability and ownership", e.judge)
 	}
-	if _, ok := classic.FindRule(e.rule); !ok && e.rule != "-" {
+	if _, ok := classic.FindRule(e.rule); !ok && e.rule != "-" && (Judge(e.judge) != Ownership || !strings.HasPrefix(e.rule, string(Ownership)+".")) {
 		return fmt.Errorf("no rule is called %q; muster explain lists the rules, - stands for none", e.rule)
 	}
 	if scenarios != nil && e.scenario != "*" && !slices.Contains(scenarios, e.scenario) {

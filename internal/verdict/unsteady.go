@@ -66,7 +66,7 @@ func (v *Verdict) inOrder() {
 
 // rank is a judge's place in the table.
 func rank(j Judge) int {
-	return slices.Index([]Judge{Scenarios, Random, Exploration, Linearizability}, j)
+	return slices.Index([]Judge{Scenarios, Random, Exploration, Linearizability, Ownership}, j)
 }
 
 // unsteadyText says of a finding that it did not show each time.

@@ -55,6 +55,7 @@ const (
 	Exploration     Judge = "exploration"
 	Random          Judge = "random"
 	Linearizability Judge = "linearizability"
+	Ownership       Judge = "ownership" // in a campaign, beside Linearizability
 )
 
 // Verdict is one run. The exported fields are its JSON form; a section that is nil belongs to a judge that does not run on this target.

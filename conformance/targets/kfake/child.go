@@ -6,9 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os/exec"
 	"strings"
 	"sync"
+
+	"github.com/twmb/franz-go/pkg/sasl"
 
 	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/wire"
@@ -99,6 +102,11 @@ func (c *Child) Divert(through func(addr string) (string, error)) { c.now().Dive
 
 // Secured says that nothing is encrypted.
 func (c *Child) Secured() bool { return c.now().Secured() }
+
+// Clients is how other clients reach the present process: see wire.
+func (c *Child) Clients() (addr string, dial func(ctx context.Context, network, addr string) (net.Conn, error), auth sasl.Mechanism) {
+	return c.now().Clients()
+}
 
 // Dial connects to the present process.
 func (c *Child) Dial(ctx context.Context, clientID string) (target.Conn, error) {

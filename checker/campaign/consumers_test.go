@@ -1,0 +1,76 @@
+package campaign
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muster-kafka/muster/checker/consumers"
+	"github.com/muster-kafka/muster/checker/ownership"
+)
+
+// TestConsumerDoubts holds that nothing of what was asked of real consumers passes by default.
+func TestConsumerDoubts(t *testing.T) {
+	good := func() Consumers {
+		return Consumers{Groups: 3, Rests: 5, Asked: []consumers.Trigger{consumers.Join, consumers.Crash}, Triggers: map[consumers.Trigger]int{consumers.Join: 2, consumers.Crash: 1}}
+	}
+	for _, test := range []struct {
+		name string
+		edit func(*Consumers)
+		want string // part of a doubt; empty: none
+	}{
+		{"all is well", func(*Consumers) {}, ""},
+		{"none were asked for", func(r *Consumers) { *r = Consumers{} }, ""},
+		{"no group", func(r *Consumers) { r.Groups, r.Rests = 0, 0 }, "no group of real consumers was at work"},
+		{"none at rest", func(r *Consumers) { r.Rests = 0 }, "no group of real consumers was seen at rest"},
+		{"none at rest, for a reason", func(r *Consumers) { r.Rests, r.Broken = 0, 1 }, ""},
+		{"a trigger that never happened", func(r *Consumers) { delete(r.Triggers, consumers.Crash) }, `"member-crashes" was to happen to consumers and never did`},
+		{"a group that could not work", func(r *Consumers) { r.Problems = []string{"no topic"} }, "could not work: no topic"},
+	} {
+		r := good()
+		test.edit(&r)
+		doubts := strings.Join(r.Doubts(), "\n")
+		if test.want == "" && doubts != "" || !strings.Contains(doubts, test.want) {
+			t.Errorf("%s: doubts %q, want %q", test.name, doubts, test.want)
+		}
+	}
+}
+
+// TestOwned hands in a group in which a partition is owned twice and that does not come to rest: both are told with the log that shows them, and
+// where the machine stood still the latter says nothing.
+func TestOwned(t *testing.T) {
+	const second = int64(time.Second)
+	log := &ownership.Log{Header: ownership.Header{Group: "g", Calm: time.Second}, Events: []ownership.Event{
+		{Kind: ownership.Started, At: 1, Client: "a"}, {Kind: ownership.Started, At: 2, Client: "b"},
+		{Kind: ownership.Joined, At: 3, Client: "a", Member: "A", Generation: 1}, {Kind: ownership.Joined, At: 3, Client: "b", Member: "B", Generation: 1},
+		{Kind: ownership.Assigned, At: 4, Client: "a", Member: "A", Generation: 1, Partitions: []ownership.Partition{"t/0"}},
+		{Kind: ownership.Assigned, At: 5, Client: "b", Member: "B", Generation: 1, Partitions: []ownership.Partition{"t/0"}},
+		{Kind: ownership.Joined, At: 6, Client: "b", Member: "B", Generation: 2},
+		{Kind: ownership.Quiet, At: 9 * second, Began: 7, Patient: true},
+	}}
+	for _, test := range []struct {
+		stood        bool
+		broken, told int
+		unrested     int
+	}{{false, 2, 2, 0}, {true, 1, 1, 1}} {
+		dir := t.TempDir()
+		c := &campaign{o: Options{Out: dir}}
+		c.report.Consumers.Triggers = map[consumers.Trigger]int{}
+		plan := consumers.Plan{Seed: 7, Group: "g"}
+		for range 2 { // of the second group the same is counted, and not told again
+			c.owned(plan, &consumers.Result{Log: log, Happened: map[consumers.Trigger]int{consumers.Join: 3}}, test.stood)
+		}
+		r := c.report.Consumers
+		if r.Groups != 2 || r.Broken != 2*test.broken || len(r.Failures) != test.told || r.Unrested != 2*test.unrested || r.Triggers[consumers.Join] != 6 {
+			t.Fatalf("stood still %v: %+v", test.stood, r)
+		}
+		f := r.Failures[0]
+		if f.Rule.ID != ownership.Once || f.Replay != "muster check "+f.File || !strings.Contains(f.Text, f.Replay) || !strings.Contains(f.Text, "who owned t/0") {
+			t.Errorf("told is %+v", f)
+		}
+		if _, err := os.Stat(f.File); err != nil {
+			t.Error(err)
+		}
+	}
+}
