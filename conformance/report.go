@@ -44,10 +44,10 @@ type Result struct {
 // Failure is the first block of a scenario whose text differs.
 type Failure struct {
 	Scenario string
-	File     string // where the scenario was read; empty for those that come with Muster
-	Block    int    // from 1
-	Line     int    // of the block's first command in the scenario file
-	Rules    []string
+	File     string   // where the scenario was read; empty for those that come with Muster
+	Block    int      // from 1
+	Line     int      // of the block's first command in the scenario file
+	Rules    []string // that it breaks: those named above the block; else those that decide the line which differs; else the scenario's
 	Class    string   // "contract", "compat" or "quirk": that of the first rule; "quirk" too where some release answers so and it breaks no contract
 	Expected []string // the text that applies to the target
 	Got      []string
@@ -60,6 +60,7 @@ type Failure struct {
 
 	torn   string // the first line that differs because the connection ended, or gave what is no answer; empty without one
 	later  bool   // after another failure of the same scenario
+	lost   bool   // a fetch does not show what was acknowledged
 	excuse string // what this machine did to the attempt that may be why it differs; empty if that cannot be
 }
 

@@ -31,7 +31,8 @@ type Suite struct {
 	Known  *Register // what it lists is logged and does not fail; LoadRegister reads one, WriteKnown writes one
 	Exact  bool      // every difference, quirks too: for those who hold a target to its recordings
 
-	health *health // of the run
+	health   *health // of the run
+	subjects *subjects
 }
 
 // Run judges the target. It returns early, with what it has, if the context ends; the scenarios that were not run are Broken then.
@@ -45,7 +46,7 @@ func (s Suite) Run(ctx context.Context, tg target.Target, obs Observer) (Report,
 	}
 	rep := Report{Target: tg.Name(), Results: make([]Result, len(list))}
 	began := time.Now()
-	s.Scenarios, s.health = list, newHealth()
+	s.Scenarios, s.health, s.subjects = list, newHealth(), newSubjects()
 	var mu sync.Mutex
 	notify := func(f func()) {
 		if obs != nil {
@@ -211,7 +212,7 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 	if ch, ok := tg.(Chooser); ok {
 		return sc.accept(ctx, ch)
 	}
-	return sc.judge(ctx, tg, s.Hasty, manner{health: s.health}, func() string { return freshGroup(caps, sc) })
+	return sc.judge(ctx, tg, s.Hasty, manner{health: s.health, subjects: s.subjects}, func() string { return freshGroup(caps, sc) })
 }
 
 func freshGroup(caps target.Capabilities, sc *Scenario) string {
