@@ -115,8 +115,10 @@ func (e *evidence) likely() []string {
 		return told(slices.DeleteFunc(union(own, line.rules), waits), line.verb)
 	case len(carried) > 0:
 		return carried
-	case len(own) > 0:
+	case len(own) > 0 && classOf(own[0]) == classic.Quirk.String(): // its own breaking would have explained it
 		return strictest(own)
+	case len(own) > 0:
+		return own
 	case e.shows(line.verb):
 		return e.file // what shows was decided before
 	case line.verb == "": // the runner's own word, as of form

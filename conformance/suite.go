@@ -154,7 +154,7 @@ func (b *budget) take(ctx context.Context, n int) (func(), error) {
 		return func() {}, nil
 	}
 	if int64(n) > b.max {
-		return nil, skipf("needs %d groups at a time, and %d are allowed there: %s", n, b.max, onOurs)
+		return nil, tooManyGroups(n, b.max)
 	}
 	if err := b.sem.Acquire(ctx, int64(n)); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func (v *Verdict) WriteTable(w io.Writer) error {
 	if told := legends(slices.Concat(v.Failures, v.Known, v.Differences)); told != "" {
 		fmt.Fprintf(&b, "\n%s", told)
 	}
-	v.skips(&b)
+	byReason(&b, "skipped", v.Skipped)
 	v.uncovered(&b)
 	lines(&b, "warnings:", v.Warnings)
 	if v.Result != Pass {
@@ -157,18 +157,26 @@ func list(b *strings.Builder, title string, findings []Finding) {
 	}
 }
 
-// skips groups the skipped scenarios by reason.
-func (v *Verdict) skips(b *strings.Builder) {
+// WriteSkips writes which scenarios are skipped and why, those of one reason together.
+func WriteSkips(w io.Writer, skipped []Skip) error {
+	var b strings.Builder
+	byReason(&b, "skipped", skipped)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// byReason lists scenarios, those of one reason together.
+func byReason(b *strings.Builder, what string, all []Skip) {
 	var reasons []string
-	byReason := map[string][]string{}
-	for _, s := range v.Skipped {
-		if byReason[s.Reason] == nil {
+	names := map[string][]string{}
+	for _, s := range all {
+		if names[s.Reason] == nil {
 			reasons = append(reasons, s.Reason)
 		}
-		byReason[s.Reason] = append(byReason[s.Reason], s.Scenario)
+		names[s.Reason] = append(names[s.Reason], s.Scenario)
 	}
 	for _, reason := range reasons {
-		fmt.Fprintf(b, "\nskipped, %s: %s\n", reason, strings.Join(byReason[reason], ", "))
+		fmt.Fprintf(b, "\n%s, %s: %s\n", what, reason, strings.Join(names[reason], ", "))
 	}
 }
 
