@@ -313,7 +313,7 @@ func (v *Verdict) countUnknown() {
 	if l := v.Linearizability; l != nil && l.Unknown > 0 && v.Campaign == nil { // of a campaign a few may be: it says itself how many
 		v.CannotTell("linearizability: %d of %s could not be decided", l.Unknown, count(l.Histories, "history", "histories"))
 	}
-	if d := v.Diff; d != nil && d.NotChecked > 0 {
+	if d := v.Diff; d != nil && d.NotChecked > 0 && !v.unavailable {
 		v.CannotTell("diff: %s differed and there was no time to look again; raise --budget", count(d.NotChecked, "sequence", "sequences"))
 	}
 	if d := v.Diff; d != nil && d.Sequences == 0 && !v.unavailable {
