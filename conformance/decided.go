@@ -70,7 +70,7 @@ func (s *Scenario) decisions(ctx context.Context, release string) []decision {
 		return nil
 	}
 	defer tg.Close()
-	if s.skip(tg.Capabilities(), true) != "" {
+	if s.skip(tg.Capabilities(), true) != nil {
 		return nil
 	}
 	var kept []decision

@@ -318,7 +318,7 @@ func (res Result) ended(ctx context.Context, err error) Result {
 		}
 	case errors.As(err, &skip):
 		if res.Failure == nil {
-			res.Status, res.Reason = Skip, skip.reason
+			res.Status, res.Reason, res.Lacks = Skip, skip.reason, skip.lacks
 		}
 	case errors.Is(context.Cause(ctx), errOutOfTime):
 		res.Failure, res.Later = nil, nil

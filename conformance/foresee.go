@@ -10,8 +10,8 @@ import (
 // Foreseen says why the scenario would be skipped on such a target, also where that shows only on the way, at a command whose version, topic or
 // session the target does not have; empty if it would run to its end. With slow, scenarios run that wait for minutes.
 func (s *Scenario) Foreseen(caps target.Capabilities, slow bool) string {
-	if reason := s.skip(caps, slow); reason != "" {
-		return reason
+	if reason := s.skip(caps, slow); reason != nil {
+		return reason.why()
 	}
 	if n := len(s.groups()); caps.MaxGroups > 0 && n > caps.MaxGroups {
 		return tooManyGroups(n, int64(caps.MaxGroups)).Error()

@@ -4,6 +4,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -31,6 +32,7 @@ type Result struct {
 	Rules    []string // the rules that the scenario cites; the first is the one it is about
 	Status   Status
 	Reason   string // why it was skipped or could not be run
+	Lacks    Lack   // what the target lacks, where it was skipped for that
 	Failure  *Failure
 	Later    []*Failure // broken contracts in blocks after a Failure that is a mere difference in a compat rule or a quirk
 	Unsteady *Failure   // one that did not show again when the scenario was repeated, more slowly: a busy machine, or a target that is not steady
@@ -39,6 +41,14 @@ type Result struct {
 	Leftover []string // groups that could not be removed afterwards
 
 	cannot bool // Broken by a command that the runner could not do, because of what came before it
+}
+
+// Lack says what a target lacks of what a scenario needs; it is empty where that is something else.
+type Lack struct {
+	API     string       `json:",omitempty"` // "JoinGroup"
+	Version int16        `json:",omitempty"` // of the API
+	Fault   target.Fault `json:",omitempty"` // what cannot be made to happen to it
+	Time    bool         `json:",omitempty"` // the scenario is slow
 }
 
 // Failure is the first block of a scenario whose text differs.

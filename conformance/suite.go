@@ -111,7 +111,7 @@ func (s Suite) budget(caps target.Capabilities) time.Duration {
 	const least, times = 5 * time.Minute, 4
 	var sum, longest time.Duration
 	for _, sc := range s.Scenarios {
-		if sc.skip(caps, s.Slow) != "" {
+		if sc.skip(caps, s.Slow) != nil {
 			continue
 		}
 		d := sc.Estimate(caps)
@@ -183,9 +183,8 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 		}
 	}()
 	res = Result{Scenario: sc.Name, Rules: sc.File.Rules}
-	if reason := sc.skip(caps, s.Slow); reason != "" {
-		res.Status, res.Reason = Skip, reason
-		return res
+	if reason := sc.skip(caps, s.Slow); reason != nil {
+		return res.ended(ctx, reason)
 	}
 	if ctx.Err() != nil {
 		res.Status, res.Reason = Broken, "the run ended before it"
