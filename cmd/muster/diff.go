@@ -87,6 +87,9 @@ func (o *diffOptions) diff(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := o.a.securedOnly(specA, specB); err != nil {
+		return err
+	}
 	v := verdict.New(version, o.a.name, o.b.name, o.seed)
 	v.Diff = &verdict.DiffCounts{}
 	var outputs []output

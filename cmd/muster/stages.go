@@ -16,6 +16,9 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 	if err != nil {
 		return err
 	}
+	if err := o.securedOnly(spec); err != nil {
+		return err
+	}
 	whole := scenarios == nil
 	if whole {
 		if scenarios, err = conformance.Scenarios(); err != nil {

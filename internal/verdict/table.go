@@ -29,6 +29,7 @@ func (v *Verdict) WriteTable(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%s", told)
 	}
 	byReason(&b, "skipped", v.Skipped)
+	byReason(&b, "could not be judged", v.Unjudged)
 	v.uncovered(&b)
 	lines(&b, "warnings:", v.Warnings)
 	if v.Result != Pass {
@@ -76,7 +77,7 @@ func (v *Verdict) rows(b *strings.Builder) {
 	if v.Scenarios != nil {
 		s = *v.Scenarios
 	}
-	row("scenarios", v.Scenarios != nil, fmt.Sprintf("%d run, %d skipped", s.Run, s.Skipped), v.scenarioResult(s))
+	row("scenarios", v.Scenarios != nil, fmt.Sprintf("%d run, %d skipped%s", s.Run, s.Skipped, s.open()), v.scenarioResult(s))
 	if v.Rules != nil {
 		row("rules", true, fmt.Sprintf("%d of %d put to the test", v.Rules.Covered, v.Rules.Total), "-")
 	}
@@ -155,6 +156,14 @@ func list(b *strings.Builder, title string, findings []Finding) {
 	for i, f := range findings {
 		fmt.Fprintf(b, "\n%s %d: %s", title, i+1, f.paragraph())
 	}
+}
+
+// open says how many scenarios could not be judged, if any.
+func (s ScenarioCounts) open() string {
+	if s.Unjudged == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d not judged", s.Unjudged)
 }
 
 // WriteSkips writes which scenarios are skipped and why, those of one reason together.

@@ -279,8 +279,11 @@ func newPrefix() string {
 
 // loopback says whether all addresses of the host are on this machine's loopback interface.
 func loopback(ctx context.Context, host string) bool {
+	if host == "" { // as in :9092, which connects to this machine
+		return true
+	}
 	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback()
+		return ip.IsLoopback() || ip.IsUnspecified()
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
