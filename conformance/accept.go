@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ type acceptor struct {
 
 	reached int      // the last block that was gone through, for those that cite
 	cited   []string // what decided it
+
+	decides func(whole bool, blocks []decision) // hears after each run what the blocks were decided by that gave their text; may be nil
+	bound   int                                 // runs at most; 0 is maxRuns
 }
 
 // choices are the answers of one run: what was chosen, of how many.
@@ -56,9 +60,9 @@ func (a *acceptor) accept(ctx context.Context) Result {
 	stack, survived, runs := [][]int{nil}, false, 0
 	var stopped error
 	for len(stack) > 0 {
-		if runs++; runs > maxRuns {
+		if runs++; runs > cmp.Or(a.bound, maxRuns) {
 			res.Status = Broken
-			res.Reason = fmt.Sprintf("the specification leaves more choices than %d runs can try; name roles, or make the scenario shorter", maxRuns)
+			res.Reason = fmt.Sprintf("the specification leaves more choices than %d runs can try; name roles, or make the scenario shorter", cmp.Or(a.bound, maxRuns))
 			return res
 		}
 		c := &choices{prefix: stack[len(stack)-1]}
@@ -99,11 +103,13 @@ func (a *acceptor) accept(ctx context.Context) Result {
 func (a *acceptor) run(ctx context.Context, c *choices) (bool, error) {
 	a.tg.Reset(c.choose)
 	history, whole := "", true
-	_, err := a.s.attempt(ctx, a.tg, a.s.Name, manner{}, func(_ *run, i int, got []string) bool {
+	var decided []decision
+	_, err := a.s.attempt(ctx, a.tg, a.s.Name, manner{}, func(r *run, i int, got []string) bool {
 		b := a.s.File.Blocks[i]
+		var by decision
 		if citing, ok := a.tg.(Citing); ok {
-			if rules := citing.Cited(); i >= a.reached {
-				a.reached, a.cited = i, rules
+			if by = r.decision(citing); i >= a.reached {
+				a.reached, a.cited = i, by.all
 			}
 		}
 		expected := candidates(b, a.tg.Capabilities().Release)
@@ -120,10 +126,14 @@ func (a *acceptor) run(ctx context.Context, c *choices) (bool, error) {
 			}
 			return false
 		}
+		decided = append(decided, by)
 		return true
 	})
 	if err == nil && whole {
 		a.furthest = len(a.s.File.Blocks) - 1
+	}
+	if a.decides != nil {
+		a.decides(err == nil && whole, decided)
 	}
 	return whole, err
 }

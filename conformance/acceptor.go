@@ -20,7 +20,8 @@ type Told interface {
 	Ended(whole bool)
 }
 
-// Citing is a Chooser that says which rules decided what happened since it was last asked, by their ids.
+// Citing is a Chooser that says which rules decided what happened, by their ids.
 type Citing interface {
-	Cited() []string
+	Cited() []string                    // since it was last asked
+	Decided(call *target.Call) []string // how this call fared
 }

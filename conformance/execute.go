@@ -19,6 +19,7 @@ type manner struct {
 	recording bool    // there is no expected text
 	stretch   float64 // by how much slower than usual time passes; 0 is not
 	health    *health // of the suite; may be nil
+	subjects  *subjects
 
 	unpromised bool // as recording, but no slower: nobody knows yet what comes
 }
@@ -210,7 +211,44 @@ func (s *Scenario) try(ctx context.Context, tg target.Target, group string, how 
 		res.Blocks++
 		return s.compare(&res, r, i, candidates(s.File.Blocks[i], release), got)
 	})
-	return res.ended(ctx, err)
+	res = res.ended(ctx, err)
+	s.file(ctx, &res, release, how.subjects)
+	return res
+}
+
+// file says what the failures are about. A broken contract ends the scenario: what was seen after it is a consequence. After a mere difference one counts
+// that is broken.
+func (s *Scenario) file(ctx context.Context, res *Result, release string, m *subjects) {
+	if res.Failure == nil {
+		return
+	}
+	if m == nil {
+		m = newSubjects()
+	}
+	tell := func(f *Failure) {
+		b := s.File.Blocks[f.Block-1]
+		expected := candidates(b, release)
+		others := alike(b, expected, f.Got)
+		if len(others) == 0 { // whoever wrote down another release's text has said what it is about
+			f.Rules = m.of(ctx, s, release, f, expected[0])
+		}
+		f.Class = class(f.Rules)
+		f.resembles(others, expected[0])
+	}
+	later := res.Later
+	res.Later = nil
+	if tell(res.Failure); isContract(res.Failure) {
+		return
+	}
+	for _, f := range later {
+		if !f.lost {
+			tell(f)
+		}
+		if isContract(f) {
+			res.Later = []*Failure{f}
+			return
+		}
+	}
 }
 
 // compare looks at a block's text and reports whether the scenario goes on.
@@ -219,13 +257,9 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 	if !agrees && res.Failure == nil {
 		res.Status = Fail
 		res.Failure = s.failure(i, expected[0], got)
-		res.Failure.resembles(alike(s.File.Blocks[i], expected, got), expected[0])
 		res.Failure.desert(r, expected[0])
 		res.Failure.tear(r)
 		res.Failure.strained(r)
-		if isContract(res.Failure) {
-			return false
-		}
 		return !s.loses(res, r, i, expected[0], got) && r.goesOn(expected[0], got)
 	}
 	if res.Failure == nil {
@@ -238,14 +272,11 @@ func (s *Scenario) compare(res *Result, r *run, i int, expected []*script.Varian
 		return true
 	}
 	f := s.failure(i, expected[0], got)
-	if f.resembles(alike(s.File.Blocks[i], expected, got), expected[0]); isContract(f) {
-		f.Note, f.later = after(res.Failure), true
-		f.desert(r, expected[0])
-		f.tear(r)
-		f.strained(r)
-		res.Later = append(res.Later, f)
-		return false
-	}
+	f.Note, f.later = after(res.Failure), true
+	f.desert(r, expected[0])
+	f.tear(r)
+	f.strained(r)
+	res.Later = append(res.Later, f)
 	return r.goesOn(expected[0], got)
 }
 
@@ -257,7 +288,7 @@ func (s *Scenario) loses(res *Result, r *run, i int, expected *script.Variant, g
 	f := s.failure(i, expected, got)
 	f.Rules = []string{classic.FetchCommitted.Rule().ID}
 	f.Class = class(f.Rules)
-	f.later = true
+	f.later, f.lost = true, true
 	f.Note = after(res.Failure) + ": " + strings.Join(r.lacking, "; ")
 	res.Later = append(res.Later, f)
 	return true
@@ -287,7 +318,7 @@ func (res Result) ended(ctx context.Context, err error) Result {
 		}
 	case errors.As(err, &skip):
 		if res.Failure == nil {
-			res.Status, res.Reason = Skip, skip.reason
+			res.Status, res.Reason, res.Lacks = Skip, skip.reason, skip.lacks
 		}
 	case errors.Is(context.Cause(ctx), errOutOfTime):
 		res.Failure, res.Later = nil, nil

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,17 +19,19 @@ type need struct {
 }
 
 // unmet says which version the scenario needs and the target does not offer; empty if there is none.
-func (s *Scenario) unmet(caps target.Capabilities) string {
+func (s *Scenario) unmet(caps target.Capabilities) *skipError {
 	for _, n := range s.needs(caps.Release) {
 		offered, ok := caps.Versions[int16(n.key)]
 		if ok && offered.Max < n.version {
-			return fmt.Sprintf("%s: %s", n.because, offers(n.key, n.version, offered))
+			e := offers(n.key, n.version, offered)
+			e.reason = n.because + ": " + e.reason
+			return e
 		}
 		if newest := usable(caps, n.key, offered); ok && newest < n.version {
-			return fmt.Sprintf("%s: the target can be spoken to in %s %d to %d, not %d", n.because, n.key.Name(), offered.Min, newest, n.version)
+			return skipf("%s: the target can be spoken to in %s %d to %d, not %d", n.because, n.key.Name(), offered.Min, newest, n.version)
 		}
 	}
-	return ""
+	return nil
 }
 
 // needs are the versions that commands and expected lines imply.

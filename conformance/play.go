@@ -56,7 +56,7 @@ type Played struct {
 func (p *Player) Play(ctx context.Context, s *Scenario, how Play) (Played, error) {
 	caps := p.tg.Capabilities()
 	played := Played{}
-	if reason := s.skip(caps, true); reason != "" {
+	if reason := s.skip(caps, true).why(); reason != "" {
 		played.Stopped = reason
 		return played, nil
 	}
@@ -129,7 +129,7 @@ type Accepted struct {
 
 // Accepts asks a specification whether it gives the texts: whether one of the runs that it allows does.
 func (s *Scenario) Accepts(ctx context.Context, tg Chooser, texts [][]string) (Accepted, error) {
-	if reason := s.skip(tg.Capabilities(), true); reason != "" {
+	if reason := s.skip(tg.Capabilities(), true).why(); reason != "" {
 		return Accepted{Stopped: reason}, nil
 	}
 	promise(s, texts)

@@ -18,7 +18,7 @@ func Record(ctx context.Context, s *Scenario, tg target.Target) ([]byte, error) 
 	if !script.IsRelease(caps.Release) || caps.Virtual {
 		return nil, fmt.Errorf("%s cannot record: expected text comes from Kafka releases only", tg.Name())
 	}
-	if reason := s.skip(caps, true); reason != "" {
+	if reason := s.skip(caps, true).why(); reason != "" {
 		return nil, fmt.Errorf("%s cannot record %s: %s", tg.Name(), s.Name, reason)
 	}
 	done := 0

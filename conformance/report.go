@@ -4,6 +4,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -31,6 +32,7 @@ type Result struct {
 	Rules    []string // the rules that the scenario cites; the first is the one it is about
 	Status   Status
 	Reason   string // why it was skipped or could not be run
+	Lacks    Lack   // what the target lacks, where it was skipped for that
 	Failure  *Failure
 	Later    []*Failure // broken contracts in blocks after a Failure that is a mere difference in a compat rule or a quirk
 	Unsteady *Failure   // one that did not show again when the scenario was repeated, more slowly: a busy machine, or a target that is not steady
@@ -41,13 +43,21 @@ type Result struct {
 	cannot bool // Broken by a command that the runner could not do, because of what came before it
 }
 
+// Lack says what a target lacks of what a scenario needs; it is empty where that is something else.
+type Lack struct {
+	API     string       `json:",omitempty"` // "JoinGroup"
+	Version int16        `json:",omitempty"` // of the API
+	Fault   target.Fault `json:",omitempty"` // what cannot be made to happen to it
+	Time    bool         `json:",omitempty"` // the scenario is slow
+}
+
 // Failure is the first block of a scenario whose text differs.
 type Failure struct {
 	Scenario string
-	File     string // where the scenario was read; empty for those that come with Muster
-	Block    int    // from 1
-	Line     int    // of the block's first command in the scenario file
-	Rules    []string
+	File     string   // where the scenario was read; empty for those that come with Muster
+	Block    int      // from 1
+	Line     int      // of the block's first command in the scenario file
+	Rules    []string // that it breaks: those named above the block; else those that decide the line which differs; else the scenario's
 	Class    string   // "contract", "compat" or "quirk": that of the first rule; "quirk" too where some release answers so and it breaks no contract
 	Expected []string // the text that applies to the target
 	Got      []string
@@ -60,6 +70,7 @@ type Failure struct {
 
 	torn   string // the first line that differs because the connection ended, or gave what is no answer; empty without one
 	later  bool   // after another failure of the same scenario
+	lost   bool   // a fetch does not show what was acknowledged
 	excuse string // what this machine did to the attempt that may be why it differs; empty if that cannot be
 }
 

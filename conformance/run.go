@@ -66,6 +66,10 @@ type settings struct {
 	versions           map[string]int16
 }
 
+func newSettings() settings {
+	return settings{session: "60s", rebalance: "60s", typ: "consumer", versions: map[string]int16{}}
+}
+
 // request is one request of a scenario.
 type request struct {
 	verb   string

@@ -225,11 +225,11 @@ func TestSkips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.skip(newFake(nil).caps, false); got != reason {
+		if got := s.skip(newFake(nil).caps, false).why(); got != reason {
 			t.Errorf("%s: %q, want %q", header, got, reason)
 		}
 		s.Asked = true
-		if got := s.skip(newFake(nil).caps, false); s.File.Slow != "" && got != "" {
+		if got := s.skip(newFake(nil).caps, false).why(); s.File.Slow != "" && got != "" {
 			t.Errorf("%s: asked for by name it is skipped: %q", header, got)
 		}
 	}

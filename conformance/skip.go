@@ -79,27 +79,31 @@ func inWords(need string) (words string, known bool) {
 }
 
 // Unaskable says why the scenario cannot be asked of such a target, as far as that is known without trying; empty if it can.
-func (s *Scenario) Unaskable(caps target.Capabilities) string { return s.skip(caps, true) }
+func (s *Scenario) Unaskable(caps target.Capabilities) string { return s.skip(caps, true).why() }
 
 // skip says why the scenario cannot be asked of the target, before it is tried; empty if it can.
-func (s *Scenario) skip(caps target.Capabilities, slow bool) string {
+func (s *Scenario) skip(caps target.Capabilities, slow bool) *skipError {
 	f := s.File
 	if f.Profile != "" && f.Profile != caps.Profile {
-		return "needs " + s.Needs()[0]
+		return skipf("needs %s", s.Needs()[0])
 	}
 	if f.Slow != "" && !caps.Virtual && !slow && !s.Asked {
-		return fmt.Sprintf("slow (runs with --slow, or by its name on muster run; Suite.Slow in a go test): %s", f.Slow)
+		e := skipf("slow (runs with --slow, or by its name on muster run; Suite.Slow in a go test): %s", f.Slow)
+		e.lacks.Time = true
+		return e
 	}
 	if caps.Topics["t"] == "" && s.namesTopic() {
-		return noTopic
+		return skipf(noTopic)
 	}
 	for _, need := range f.Requires {
-		if reason := lacks(need, caps); reason != "" {
+		if reason := lacks(need, caps); reason != nil {
 			return reason
 		}
 	}
 	if f := s.unhappened(caps); f != "" {
-		return fmt.Sprintf("needs a broker that %s when told to, which this target cannot be made to do: impl and model can, and most releases that Muster starts", f)
+		e := skipf("needs a broker that %s when told to, which this target cannot be made to do: impl and model can, and most releases that Muster starts", f)
+		e.lacks.Fault = f
+		return e
 	}
 	return s.unmet(caps)
 }
@@ -121,40 +125,41 @@ func (s *Scenario) namesTopic() bool {
 const noTopic = "needs a topic of two partitions, and none could be made for the run: give one that is there with --topic"
 
 // lacks says what of a word of "# requires:" the target has not, and what would let the scenario run; empty if it has it.
-func lacks(need string, caps target.Capabilities) string {
+func lacks(need string, caps target.Capabilities) *skipError {
 	words, known := inWords(need)
 	if !known {
-		return fmt.Sprintf("requires %s, which this version of Muster does not know: take a newer one", need)
+		return skipf("requires %s, which this version of Muster does not know: take a newer one", need)
 	}
 	words = "needs " + words
 	feature, stranger := target.Feature(need), caps.MaxGroups > 0
 	key, version, apart := versioned(need)
 	switch {
 	case need == "virtual" && !caps.Virtual:
-		return words + ": only on impl and model"
+		return skipf("%s: only on impl and model", words)
 	case need == "no-initial-delay" && caps.InitialDelay > 0:
-		return fmt.Sprintf("%s, and the target waits %v: set group.initial.rebalance.delay.ms=0 on the broker", words, caps.InitialDelay)
+		return skipf("%s, and the target waits %v: set group.initial.rebalance.delay.ms=0 on the broker", words, caps.InitialDelay)
 	case need == "own" && stranger:
-		return words + ": " + onOurs
+		return skipf("%s: %s", words, onOurs)
 	case (need == "topic" || need == "t") && caps.Topics["t"] == "":
-		return noTopic
+		return skipf(noTopic)
 	case featureMeans[feature] != "" && !caps.Has(feature):
 		if stranger && featureWhere[feature] != "" {
-			return fmt.Sprintf("%s, and %s: %s", words, featureWhere[feature], onOurs)
+			return skipf("%s, and %s: %s", words, featureWhere[feature], onOurs)
 		}
-		return words + ": only on targets that have that, which this one is known not to"
+		return skipf("%s: only on targets that have that, which this one is known not to", words)
 	case apart:
 		if offered, told := caps.Versions[int16(key)]; told && offered.Max < version {
 			return offers(key, version, offered)
 		}
 	}
-	return ""
+	return nil
 }
 
-// offers names the versions of an API that the target has, and one that is needed: nothing else would let the scenario run. The atlas of
-// releases knows these words.
-func offers(key kmsg.Key, needed int16, offered target.VersionRange) string {
-	return fmt.Sprintf("the target offers %s %d to %d, not %d", key.Name(), offered.Min, offered.Max, needed)
+// offers names the versions of an API that the target has, and one that is needed: nothing else would let the scenario run.
+func offers(key kmsg.Key, needed int16, offered target.VersionRange) *skipError {
+	e := skipf("the target offers %s %d to %d, not %d", key.Name(), offered.Min, offered.Max, needed)
+	e.lacks = Lack{API: key.Name(), Version: needed}
+	return e
 }
 
 // without says why the target has no topic of that name.

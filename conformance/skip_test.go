@@ -32,7 +32,7 @@ func TestSkipsSayWhatNext(t *testing.T) {
 	told := map[string]bool{}
 	for _, caps := range []target.Capabilities{address, noTopic, delayed, old, bare, readable} {
 		for _, s := range all {
-			if reason := s.skip(caps, false); reason != "" && !told[reason] {
+			if reason := s.skip(caps, false).why(); reason != "" && !told[reason] {
 				told[reason] = true
 				if !nextStep.MatchString(reason) {
 					t.Errorf("%s: %q does not say what would let it run", s.Name, reason)
@@ -53,7 +53,7 @@ func TestStrangersAreSpared(t *testing.T) {
 		"offset-delete": {"needs OffsetDelete, and on an address no second topic is made for it: " + onOurs, "needs OffsetDelete: only on targets that have that, which this one is known not to"},
 		"own":           {"needs a target on which nobody else has groups: " + onOurs, ""},
 	} {
-		if got := [2]string{lacks(need, stranger), lacks(need, own)}; got != want {
+		if got := [2]string{lacks(need, stranger).why(), lacks(need, own).why()}; got != want {
 			t.Errorf("%s: %q, want %q", need, got, want)
 		}
 	}

@@ -31,7 +31,8 @@ type Suite struct {
 	Known  *Register // what it lists is logged and does not fail; LoadRegister reads one, WriteKnown writes one
 	Exact  bool      // every difference, quirks too: for those who hold a target to its recordings
 
-	health *health // of the run
+	health   *health // of the run
+	subjects *subjects
 }
 
 // Run judges the target. It returns early, with what it has, if the context ends; the scenarios that were not run are Broken then.
@@ -45,7 +46,7 @@ func (s Suite) Run(ctx context.Context, tg target.Target, obs Observer) (Report,
 	}
 	rep := Report{Target: tg.Name(), Results: make([]Result, len(list))}
 	began := time.Now()
-	s.Scenarios, s.health = list, newHealth()
+	s.Scenarios, s.health, s.subjects = list, newHealth(), newSubjects()
 	var mu sync.Mutex
 	notify := func(f func()) {
 		if obs != nil {
@@ -110,7 +111,7 @@ func (s Suite) budget(caps target.Capabilities) time.Duration {
 	const least, times = 5 * time.Minute, 4
 	var sum, longest time.Duration
 	for _, sc := range s.Scenarios {
-		if sc.skip(caps, s.Slow) != "" {
+		if sc.skip(caps, s.Slow) != nil {
 			continue
 		}
 		d := sc.Estimate(caps)
@@ -153,7 +154,7 @@ func (b *budget) take(ctx context.Context, n int) (func(), error) {
 		return func() {}, nil
 	}
 	if int64(n) > b.max {
-		return nil, skipf("needs %d groups at a time, and %d are allowed there: %s", n, b.max, onOurs)
+		return nil, tooManyGroups(n, b.max)
 	}
 	if err := b.sem.Acquire(ctx, int64(n)); err != nil {
 		return nil, err
@@ -182,9 +183,8 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 		}
 	}()
 	res = Result{Scenario: sc.Name, Rules: sc.File.Rules}
-	if reason := sc.skip(caps, s.Slow); reason != "" {
-		res.Status, res.Reason = Skip, reason
-		return res
+	if reason := sc.skip(caps, s.Slow); reason != nil {
+		return res.ended(ctx, reason)
 	}
 	if ctx.Err() != nil {
 		res.Status, res.Reason = Broken, "the run ended before it"
@@ -211,7 +211,7 @@ func (s Suite) one(ctx context.Context, tg target.Target, sc *Scenario, groups *
 	if ch, ok := tg.(Chooser); ok {
 		return sc.accept(ctx, ch)
 	}
-	return sc.judge(ctx, tg, s.Hasty, manner{health: s.health}, func() string { return freshGroup(caps, sc) })
+	return sc.judge(ctx, tg, s.Hasty, manner{health: s.health, subjects: s.subjects}, func() string { return freshGroup(caps, sc) })
 }
 
 func freshGroup(caps target.Capabilities, sc *Scenario) string {

@@ -31,7 +31,7 @@ func RunSuite(t *testing.T, tg target.Target, s Suite) {
 	if s.OutDir == "" {
 		s.OutDir = "muster-out"
 	}
-	s.health = newHealth()
+	s.health, s.subjects = newHealth(), newSubjects()
 	results := s.ahead(t.Context(), tg)
 	for i, sc := range s.Scenarios {
 		t.Run(sc.Name, func(t *testing.T) {

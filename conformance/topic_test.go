@@ -16,11 +16,11 @@ func TestNoTopicSkips(t *testing.T) {
 			t.Fatal(err)
 		}
 		caps := newFake(nil).caps
-		if got := s.skip(caps, false); got != "" {
+		if got := s.skip(caps, false).why(); got != "" {
 			t.Errorf("%q is skipped where there is a topic: %s", block, got)
 		}
 		caps.Topics = nil
-		if got := s.skip(caps, false); (got != "") != want {
+		if got := s.skip(caps, false).why(); (got != "") != want {
 			t.Errorf("%q without a topic: skipped for %q, want %v", block, got, want)
 		}
 	}

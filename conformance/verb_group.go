@@ -32,14 +32,19 @@ func runGroup(r *run, c *script.Command) error {
 		case "type":
 			r.set.typ = a.Value
 		default:
-			n, err := strconv.ParseUint(strings.TrimPrefix(a.Value, "v"), 10, 15)
-			if err != nil {
-				return err // the file was checked
+			if n, ok := groupVersion(a); ok { // the file was checked
+				r.set.versions[a.Key] = n
 			}
-			r.set.versions[a.Key] = int16(n)
 		}
 	}
 	return nil
+}
+
+// groupVersion is the version that group sets for a request, as in join=v3.
+func groupVersion(a script.Arg) (int16, bool) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(a.Value, "v"), 10, 15)
+	_, request := apis[a.Key]
+	return int16(n), request && err == nil
 }
 
 // sessionBound recognises session timeouts that are named by the target's bounds.

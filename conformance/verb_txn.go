@@ -59,7 +59,7 @@ func init() {
 // nothing is sent but for the id. -fence takes the id anew, as another process of the same transactional id would.
 func runTxnBegin(r *run, c *script.Command) error {
 	if !r.caps.Has(target.Transactions) {
-		return skipf("%s", lacks(string(target.Transactions), r.caps))
+		return lacks(string(target.Transactions), r.caps)
 	}
 	a := r.actor(c.Words[0])
 	if a.producer == nil || c.Flag("fence") {

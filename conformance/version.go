@@ -36,11 +36,24 @@ var apis = map[string]api{
 }
 
 // skipError ends a scenario that the target cannot be asked.
-type skipError struct{ reason string }
+type skipError struct {
+	reason string
+	lacks  Lack
+}
 
 func (e *skipError) Error() string { return e.reason }
 
-func skipf(format string, args ...any) error { return &skipError{fmt.Sprintf(format, args...)} }
+func skipf(format string, args ...any) *skipError {
+	return &skipError{reason: fmt.Sprintf(format, args...)}
+}
+
+// why is the reason; empty without one.
+func (e *skipError) why() string {
+	if e == nil {
+		return ""
+	}
+	return e.reason
+}
 
 // usable is the newest of the offered versions of an API that the target can be spoken to in.
 func usable(caps target.Capabilities, key kmsg.Key, offered target.VersionRange) int16 {
@@ -62,7 +75,7 @@ func pick(caps target.Capabilities, verb string, asked int16) (int16, error) {
 	}
 	if asked >= 0 {
 		if !offered.Has(asked) {
-			return 0, skipf("%s", offers(a.key, asked, offered))
+			return 0, offers(a.key, asked, offered)
 		}
 		return asked, nil
 	}
@@ -78,7 +91,7 @@ func tooOld(caps target.Capabilities, verb string, needed, chosen int16, lacks s
 	key := apis[verb].key
 	if offered, told := caps.Versions[int16(key)]; told && usable(caps, key, offered) < needed {
 		offered.Max = usable(caps, key, offered)
-		return skipf("%s", offers(key, needed, offered))
+		return offers(key, needed, offered)
 	}
 	return skipf("%s %d, which the scenario asks for, %s: leave the version out", key.Name(), chosen, lacks)
 }

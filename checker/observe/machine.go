@@ -77,7 +77,7 @@ func (m *Machine) Do(r checker.Request) error {
 	fails := m.fails()
 	if find, ok := r.Message.(*kmsg.FindCoordinatorRequest); ok {
 		m.effects.Answers = append(m.effects.Answers, checker.Answer{Ticket: r.Ticket, Message: m.coordinator(find, r.Version)})
-		m.tellFind(find, r.Version)
+		m.tellFind(find, r.Version, r.Ticket)
 		return nil
 	}
 	parts := SplitByGroup(r.Message)

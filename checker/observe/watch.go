@@ -13,6 +13,7 @@ import (
 type Step struct {
 	Before, After classic.State
 	Rules         []classic.RuleID // those that decided it, this package's own included
+	Tickets       []checker.Ticket // whose fate it decided: the request's own, and those of the requests that it answered or dropped
 	Request       bool             // the event is a request
 	Answered      bool             // the request was answered in this step; of other events: somebody was
 	Dropped       bool             // a request that waited will never be answered
@@ -24,7 +25,7 @@ func (m *Machine) Watch(f func(*Step)) { m.watch = f }
 // tell tells of a step that is no request's.
 func (m *Machine) tell(before *Branch, o Outcome) {
 	if m.watch != nil {
-		m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Answered: len(o.Answers) > 0, Dropped: len(o.Dropped) > 0})
+		m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Tickets: o.concerns(), Answered: len(o.Answers) > 0, Dropped: len(o.Dropped) > 0})
 	}
 }
 
@@ -33,11 +34,24 @@ func (m *Machine) tellRequest(before *Branch, o Outcome, t checker.Ticket) {
 		return
 	}
 	answered := slices.ContainsFunc(o.Answers, func(a Answer) bool { return a.Ticket == t })
-	m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Request: true, Answered: answered, Dropped: len(o.Dropped) > 0})
+	tickets := o.concerns()
+	if !slices.Contains(tickets, t) {
+		tickets = append(tickets, t)
+	}
+	m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Tickets: tickets, Request: true, Answered: answered, Dropped: len(o.Dropped) > 0})
+}
+
+// concerns are the requests that the outcome answers or drops.
+func (o *Outcome) concerns() []checker.Ticket {
+	tickets := slices.Clone(o.Dropped)
+	for _, a := range o.Answers {
+		tickets = append(tickets, a.Ticket)
+	}
+	return tickets
 }
 
 // tellFind tells of a FindCoordinator, which the groups that it asks for do not notice.
-func (m *Machine) tellFind(req *kmsg.FindCoordinatorRequest, version int16) {
+func (m *Machine) tellFind(req *kmsg.FindCoordinatorRequest, version int16, t checker.Ticket) {
 	const groupKey = 0
 	if m.watch == nil || req.CoordinatorType != groupKey {
 		return
@@ -48,6 +62,6 @@ func (m *Machine) tellFind(req *kmsg.FindCoordinatorRequest, version int16) {
 	}
 	for _, group := range keys {
 		s := m.branch(group).state
-		m.watch(&Step{Before: s, After: s, Rules: rules, Request: true, Answered: true})
+		m.watch(&Step{Before: s, After: s, Rules: rules, Tickets: []checker.Ticket{t}, Request: true, Answered: true})
 	}
 }

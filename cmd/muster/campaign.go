@@ -82,6 +82,9 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	case rdkafkaTarget:
 		return usage("campaigns do not run on %s: each of its groups is a process of its own, and it shows no groups", o.open.name)
 	}
+	if err := o.open.securedOnly(spec); err != nil {
+		return err
+	}
 	if _, err := o.faults(campaign.Faults{Connections: true, Crashes: true, Pauses: true}); err != nil {
 		return err
 	}

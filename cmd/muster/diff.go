@@ -27,8 +27,8 @@ const diffLong = `Diff plays request sequences, drawn at random, on two group co
 
 A and B are targets as those of muster verify: impl, impl+tcp, model, model:RELEASE, kfake, kafka:VERSION or HOST:PORT. A sequence whose answers
 differ is played again, made small, and checked three times from a clean group; what does not show each time is counted apart. Alike differences
-are one class. A class is explained where the specification knows why the two releases differ, or where it is a known difference of kfake; every
-other one is a failure. Each is saved as a scenario in muster-out, for muster run. docs/diff.md tells how to read them.`
+are one class. A class is explained where the specification knows why the two releases differ, or where it is a known difference of kfake; another one is
+a failure where it breaks a contract, or nobody knows a rule for it. Each is saved as a scenario in muster-out, for muster run. docs/diff.md tells how to read them.`
 
 type diffOptions struct {
 	a, b        openOptions
@@ -37,6 +37,7 @@ type diffOptions struct {
 	budget      time.Duration
 	sequences   int
 	parallel    int
+	strict      bool
 }
 
 func diffCommand() *cobra.Command {
@@ -64,6 +65,7 @@ func diffCommand() *cobra.Command {
 	flags.DurationVar(&o.budget, "budget", 5*time.Minute, "time for all of it; the last fifth is for what was found")
 	flags.IntVar(&o.sequences, "sequences", 0, "play so many sequences at most; 0 is as many as there is time for")
 	flags.IntVar(&o.parallel, "parallel", 0, "sequences at a time at most on networks; 0 is up to 64, as many as the targets bear")
+	flags.BoolVar(&o.strict, "strict", false, strictHelp)
 	flags.StringVar(&shared.config, "config", "", "client.properties `file` with security settings for HOST:PORT")
 	flags.BoolVar(&shared.allowWrites, "allow-writes", false, "let the run create groups and a topic on an address that is not on this machine")
 	flags.StringVar(&shared.topic, "topic", "", "existing `topic` with two partitions to commit offsets for; without it one is created")
@@ -83,6 +85,9 @@ func (o *diffOptions) diff(cmd *cobra.Command) error {
 	}
 	specB, err := parseTarget(o.b.name)
 	if err != nil {
+		return err
+	}
+	if err := o.a.securedOnly(specA, specB); err != nil {
 		return err
 	}
 	v := verdict.New(version, o.a.name, o.b.name, o.seed)
@@ -106,7 +111,7 @@ func (o *diffOptions) diff(cmd *cobra.Command) error {
 		v.TargetFailed("%v", err)
 	}
 	p.done()
-	v.Close(false, nil, time.Since(began))
+	v.Close(o.strict, nil, time.Since(began))
 	return conclude(cmd, v, outputs)
 }
 
@@ -227,11 +232,15 @@ func (o *diffOptions) finding(c *differ.Class) verdict.Finding {
 	if kind, _ := parseTarget(o.a.name); kind.kind == kafkaTarget || kind.kind == implTarget || kind.kind == modelTarget {
 		judged = o.b
 	}
-	called := invocation{open: judged}
-	return verdict.Finding{
+	called := invocation{open: judged, strict: o.strict}
+	f := verdict.Finding{
 		Judge: verdict.Diff, Rule: c.Rule, Scenario: c.File, Text: b.String(), Registered: c.Known != "",
 		Replay: fmt.Sprintf("muster run %s --target %s%s", quoted(c.File), quoted(judged.name), called.flags()),
 	}
+	if c.Dies { // whatever the rule is about that it could not follow any more
+		f.Class = classic.Contract.String()
+	}
+	return f
 }
 
 // lastWords is how many lines of what a process said at its end are told: what it is about, and where.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/internal/verdict"
 )
 
 // What judging costs beyond the time that scenarios let pass, as measured.
@@ -18,8 +19,9 @@ const (
 
 // outlook is how much of a set will be judged, and how long that takes.
 type outlook struct {
-	run, skipped int
-	takes        time.Duration
+	run     int
+	skipped []verdict.Skip
+	takes   time.Duration
 }
 
 // estimate says how many scenarios will run and how long they take: what they let pass, several at a time, and the start of each broker
@@ -37,7 +39,7 @@ func (j *scenarioJudge) estimate(caps target.Capabilities) outlook {
 		if set.Profile != conformance.DefaultProfile && !caps.Virtual {
 			o.takes += brokerStart
 		}
-		whole.run, whole.skipped = whole.run+o.run, whole.skipped+o.skipped
+		whole.run, whole.skipped = whole.run+o.run, append(whole.skipped, o.skipped...)
 		whole.takes, longest = whole.takes+o.takes, max(longest, o.takes)
 	}
 	whole.takes = max(whole.takes/time.Duration(min(brokersAtOnce, len(sets))), longest) + time.Second
@@ -48,8 +50,8 @@ func (j *scenarioJudge) estimateSet(caps target.Capabilities, scenarios []*confo
 	var o outlook
 	var sum, longest, least time.Duration
 	for _, sc := range scenarios {
-		if sc.File.Slow != "" && !j.slow && !sc.Asked && !caps.Virtual || sc.Unaskable(caps) != "" {
-			o.skipped++
+		if reason := sc.Foreseen(caps, j.slow); reason != "" {
+			o.skipped = append(o.skipped, verdict.Skip{Scenario: sc.Name, Reason: reason})
 			continue
 		}
 		o.run++

@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/conformance/script"
 	"github.com/muster-kafka/muster/internal/verdict"
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -90,10 +93,38 @@ var classMeans = map[classic.Class]string{
 }
 
 func explainRule(w io.Writer, r classic.Rule) error {
-	_, err := fmt.Fprintf(w, "%s\n  %s\n  class: %s (%s)\n  where it is broken: %s\n  seen in Kafka: %s\n  source: the authors' notes on Kafka, %s\n%s",
-		r.ID, r.Sentence, r.Class, classMeans[r.Class], r.Suffers, r.Releases, r.Source, proof(r.ID))
+	_, err := fmt.Fprintf(w, "%s\n  %s\n  class: %s (%s)\n  where it is broken: %s\n  seen in Kafka: %s\n%s",
+		r.ID, r.Sentence, r.Class, classMeans[r.Class], r.Suffers, r.Releases, proof(r.ID))
 	return err
 }
+
+// issues are the tickets and proposals of Kafka that have to do with the rule: of its known defects, and of texts in which releases differ.
+func issues(rule string, about []*conformance.Scenario) []string {
+	var all []string
+	note := func(text string) { all = append(all, issue.FindAllString(text, -1)...) }
+	for _, d := range classic.Defects() {
+		if d.Rule.String() == rule {
+			note(d.Issue)
+		}
+	}
+	for _, s := range about {
+		for _, b := range s.File.Blocks {
+			is := b.Rules
+			if len(is) == 0 {
+				is = s.File.Rules[:1]
+			}
+			for _, v := range b.Variants {
+				if v.Rule == rule || v.Rule == "" && slices.Contains(is, rule) {
+					note(v.Reason)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+var issue = regexp.MustCompile(`(KAFKA|KIP)-[0-9]+`)
 
 // proof names the scenarios whose text shows the rule as recorded from real Kafka, and how to run one.
 func proof(rule string) string {
@@ -102,13 +133,18 @@ func proof(rule string) string {
 		return ""
 	}
 	var names []string
+	var about []*conformance.Scenario
 	for _, s := range all {
 		if s.Cites(rule) {
-			names = append(names, s.Name)
+			names, about = append(names, s.Name), append(about, s)
 		}
 	}
 	if len(names) == 0 {
 		return "  no scenario puts it to the test\n"
 	}
-	return fmt.Sprintf("  recorded in: %s\n  put it to the test: muster run %s --target TARGET\n", strings.Join(names, ", "), strings.Join(names, " "))
+	told := ""
+	if found := issues(rule, about); len(found) > 0 {
+		told = "  in Kafka's tracker: " + strings.Join(found, ", ") + "\n"
+	}
+	return told + fmt.Sprintf("  recorded from Kafka %s in: %s\n  put it to the test: muster run %s --target TARGET\n", script.BaseRelease, strings.Join(names, ", "), strings.Join(names, " "))
 }

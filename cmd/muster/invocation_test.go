@@ -38,7 +38,8 @@ func TestReplayOfOwnFile(t *testing.T) {
 func TestDryRunTellsSlow(t *testing.T) {
 	muster(t, time.Minute, "verify", "--dry-run").expect(t, 0, "exploration", "random walks for 5s", "linearizability for 10s")
 	s := reference(t)
-	muster(t, time.Minute, "verify", s.Addr(), "--dry-run").expect(t, 0, "scenarios on "+s.Addr(), "dry run: nothing was judged")
+	muster(t, time.Minute, "verify", s.Addr(), "--dry-run").expect(t, 0, "scenarios on "+s.Addr(), "dry run: nothing was judged", "\nskipped, needs other broker settings, profile delay", "delay-all-leave")
+	muster(t, time.Minute, "run", "delay-all-leave", "join-parked-removed", "--target", s.Addr(), "--dry-run").expect(t, 0, "1 to run, 1 to skip", "skipped, needs other broker settings")
 	slow := muster(t, time.Minute, "verify", s.Addr(), "--dry-run", "--slow")
 	slow.expect(t, 0)
 	if !regexp.MustCompile(`to skip, about ([5-9]|\d\d)m\d+s\n`).MatchString(slow.stderr) {

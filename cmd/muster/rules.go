@@ -25,7 +25,7 @@ func rulesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules [FILTER]",
 		Short: "List the rules, and with --coverage which of them have been put to the test in which states",
-		Long: "Rules lists the rules of the specification whose ids contain FILTER, or all: id, class, the Kafka releases that follow it, statement and source.\n" +
+		Long: "Rules lists the rules of the specification whose ids contain FILTER, or all: id, class, the Kafka releases that follow it, and statement.\n" +
 			"With --coverage each rule's cells follow, for each release: the state in which it decided and what came of it, how often exploration took it,\n" +
 			"how many scenarios visit it, and one that a broker has been seen to follow. That takes a few seconds.",
 		Example: "  muster rules sync\n  muster rules --coverage join.pending\n  muster rules --json rules.json",
@@ -93,8 +93,8 @@ func (o *rulesOptions) run(cmd *cobra.Command, filter string) error {
 	}
 	if text = append(text, '\n'); o.json == "-" {
 		_, err = cmd.OutOrStdout().Write(text)
-	} else {
-		err = os.WriteFile(o.json, text, 0o644)
+	} else if err = os.WriteFile(o.json, text, 0o644); err != nil {
+		err = fmt.Errorf("--json: %w; give a path that can be written, or - for the standard output", err)
 	}
 	return unavailable(err)
 }
@@ -122,7 +122,7 @@ func cellsOf(table *coverage.Table, exempt []coverage.Exemption, rule string) ma
 func printRules(w io.Writer, rules []ruleJSON) error {
 	var b strings.Builder
 	for _, r := range rules {
-		fmt.Fprintf(&b, "%s (%s, %s, %s)\n  %s\n", r.ID, r.Class, r.Releases, r.Source, r.Statement)
+		fmt.Fprintf(&b, "%s (%s, Kafka %s)\n  %s\n", r.ID, r.Class, r.Releases, r.Statement)
 		for _, release := range coverage.Releases {
 			if len(r.Cells[release]) > 0 {
 				fmt.Fprintf(&b, "  %-7s %-19s %-7s %9s %9s  %s\n", release, "STATE", "OUTCOME", "EXPLORED", "SCENARIOS", "ON A BROKER")

@@ -16,7 +16,7 @@ import (
 
 func runCommand() *cobra.Command {
 	o := openOptions{name: "impl"}
-	var rewrite, strict, slow bool
+	var rewrite, strict, slow, dryRun bool
 	var files reports
 	cmd := &cobra.Command{
 		Use:   "run FILE...",
@@ -33,10 +33,13 @@ func runCommand() *cobra.Command {
 			if rewrite && files != (reports{}) {
 				return usage("--rewrite judges nothing, so there is nothing to write: leave --json, --junit and --report out")
 			}
+			if dryRun && (rewrite || files != (reports{})) {
+				return usage("--dry-run judges nothing, so there is nothing to write: leave --rewrite, --json, --junit and --report out")
+			}
 			if rewrite {
 				return rewriteScenarios(cmd, o, scenarios)
 			}
-			return runScenarios(cmd, o, scenarios, files, strict, slow)
+			return runScenarios(cmd, o, scenarios, files, strict, slow, dryRun)
 		},
 	}
 	flags := cmd.Flags()
@@ -44,6 +47,7 @@ func runCommand() *cobra.Command {
 	flags.BoolVar(&rewrite, "rewrite", false, "record the expected text from the target")
 	flags.BoolVar(&strict, "strict", false, strictHelp)
 	flags.BoolVar(&slow, "slow", false, slowHelp+" that a folder holds")
+	flags.BoolVar(&dryRun, "dry-run", false, dryRunHelp)
 	files.flags(cmd)
 	files.folderFlag(cmd)
 	o.flags(cmd)
@@ -115,7 +119,7 @@ func builtinScenario(name string) (*conformance.Scenario, bool, error) {
 	return nil, false, nil
 }
 
-func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Scenario, files reports, strict, slow bool) error {
+func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Scenario, files reports, strict, slow, dryRun bool) error {
 	began := time.Now()
 	v := verdict.New(version, o.name, "", 0)
 	outputs, err := files.outputs(v)
@@ -125,8 +129,8 @@ func runScenarios(cmd *cobra.Command, o openOptions, scenarios []*conformance.Sc
 	if err := writable(outputs); err != nil {
 		return err
 	}
-	s := &session{progress: newProgress(cmd.ErrOrStderr()), verdict: v, out: files.out(), slow: slow, called: invocation{strict: strict}}
-	if err := s.judge(cmd.Context(), o, scenarios, false); err != nil {
+	s := &session{progress: newProgress(cmd.ErrOrStderr()), stdout: cmd.OutOrStdout(), verdict: v, out: files.out(), slow: slow, called: invocation{strict: strict}}
+	if err := s.judge(cmd.Context(), o, scenarios, dryRun); err != nil || dryRun {
 		return err
 	}
 	s.progress.done()

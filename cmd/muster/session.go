@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ const outDir = "muster-out"
 // session is one run of verify: what its judges share.
 type session struct {
 	progress *progress
+	stdout   io.Writer // what a dry run finds
 	seed     uint64
 	budget   time.Duration // for the judges that have no end of their own
 	slow     bool          // scenarios that wait for minutes too

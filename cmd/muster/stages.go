@@ -16,6 +16,9 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 	if err != nil {
 		return err
 	}
+	if err := o.securedOnly(spec); err != nil {
+		return err
+	}
 	whole := scenarios == nil
 	if whole {
 		if scenarios, err = conformance.Scenarios(); err != nil {
@@ -48,14 +51,14 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		caps.Topics = map[string]string{"t": "t"} // it will be made
 	}
 	ahead := work.estimate(caps)
-	s.progress.say("%s on %s: %d to run, %d to skip, about %v", counted(len(scenarios), "scenario"), opened.Name(), ahead.run, ahead.skipped, about(ahead.takes))
+	s.progress.say("%s on %s: %d to run, %d to skip, about %v", counted(len(scenarios), "scenario"), opened.Name(), ahead.run, len(ahead.skipped), about(ahead.takes))
 	if whole && spec.kind == implTarget {
 		s.progress.say("besides: exploration of the specification, random walks for %v, linearizability for %v, about %v in all",
 			rounded(s.budget/4), rounded(s.budget/2), about(exploring+s.budget/4+s.budget/2))
 	}
 	if dryRun {
 		s.progress.say("dry run: nothing was judged")
-		return nil
+		return unavailable(verdict.WriteSkips(s.stdout, ahead.skipped))
 	}
 	if _, stranger := opened.raw.(*wire.Target); stranger && len(opened.Capabilities().Topics) == 0 {
 		v.CannotTell("scenarios that commit offsets were skipped: there is no topic for the run, see the warnings")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,6 +97,14 @@ func parseTarget(name string) (targetSpec, error) {
 		spec.kind = addressTarget
 	}
 	return spec, nil
+}
+
+// securedOnly refuses --config where it would not be looked at.
+func (o openOptions) securedOnly(specs ...targetSpec) error {
+	if o.config == "" || slices.ContainsFunc(specs, func(s targetSpec) bool { return s.kind == addressTarget }) {
+		return nil
+	}
+	return usage("--config %s: only HOST:PORT has security settings, and %s is none; leave --config out", o.config, specs[0].name)
 }
 
 // checkAddress refuses what can be no HOST:PORT.

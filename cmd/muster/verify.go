@@ -28,6 +28,7 @@ environment gave way, 64 for wrong usage.`
 
 const (
 	strictHelp = "count differences in compat rules as failures too: every release answers so and a client may rely on it"
+	dryRunHelp = "only look at the target, without writing to it, and say what would be done and what would be skipped, and why"
 	slowHelp   = "also run the scenarios that wait for minutes"
 )
 
@@ -68,7 +69,7 @@ func verifyCommand() *cobra.Command {
 	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
 	flags.StringVar(&o.writeKnown, "write-known", "", "write such a list of this run's failures to this `file`")
 	flags.BoolVar(&o.slow, "slow", false, slowHelp)
-	flags.BoolVar(&o.dryRun, "dry-run", false, "only look at the target, without writing to it, and say what would be done")
+	flags.BoolVar(&o.dryRun, "dry-run", false, dryRunHelp)
 	o.open.flags(cmd)
 	return cmd
 }
@@ -94,7 +95,10 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	}
 
 	began := time.Now()
-	s := &session{progress: newProgress(cmd.ErrOrStderr()), seed: o.seed, budget: o.budget, slow: o.slow, verdict: v, out: o.reports.out(), called: invocation{strict: o.strict}}
+	s := &session{
+		progress: newProgress(cmd.ErrOrStderr()), stdout: cmd.OutOrStdout(), seed: o.seed, budget: o.budget, slow: o.slow, verdict: v, out: o.reports.out(),
+		called: invocation{strict: o.strict},
+	}
 	if err := s.judge(cmd.Context(), o.open, nil, o.dryRun); err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func (w *scenarioWatch) resolve() error {
 	w.session.tell(func(v *verdict.Verdict) {
 		for _, r := range w.doubtful {
 			if ended != nil {
-				v.Case(verdict.Case{Judge: verdict.Scenarios, Name: r.Scenario, Took: r.Duration, Skipped: "not at its end when the run ended"})
+				v.Case(verdict.Case{Judge: verdict.Scenarios, Name: r.Scenario, Took: r.Duration, Unjudged: "not at its end when the run ended"})
 				continue
 			}
 			w.tell(v, r)
@@ -104,11 +104,12 @@ func (w *scenarioWatch) tell(v *verdict.Verdict, r conformance.Result) {
 	case conformance.Skip:
 		c.Skipped = r.Reason
 	case conformance.Broken:
-		c.Skipped, w.open = "could not be run to its end", true
+		told := "could not be run to its end"
 		if r.Unsteady != nil {
-			c.Skipped = "could not be judged"
+			told = "could not be judged"
 		}
-		v.CannotTell("scenario %s %s: %s", r.Scenario, c.Skipped, r.Reason)
+		c.Unjudged, w.open = r.Reason, true
+		v.CannotTell("scenario %s %s: %s", r.Scenario, told, r.Reason)
 	}
 	v.Case(c)
 	for _, f := range r.Failures() {

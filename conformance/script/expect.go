@@ -2,6 +2,8 @@ package script
 
 import (
 	"errors"
+	"iter"
+	"slices"
 	"strings"
 )
 
@@ -81,6 +83,25 @@ func alternatives(text string) ([][]string, error) {
 		text = text[open+end+1:]
 	}
 	return parts, nil
+}
+
+// Arms are the texts of the line's alternations, each with the line that allows no other in its place.
+func (e *Expect) Arms() iter.Seq2[string, Expect] {
+	return func(yield func(string, Expect) bool) {
+		for i, choice := range e.parts {
+			if len(choice) < 2 {
+				continue
+			}
+			for _, word := range choice {
+				only := *e
+				only.parts = slices.Clone(e.parts)
+				only.parts[i] = []string{word}
+				if !yield(word, only) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Match reports whether the line is one that is expected.

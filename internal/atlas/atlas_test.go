@@ -191,25 +191,47 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// unharmed is a target that no fault can be made to happen to.
+type unharmed struct{ target.Target }
+
+func (u unharmed) Capabilities() target.Capabilities {
+	caps := u.Target.Capabilities()
+	caps.Inject, caps.Faults = nil, nil
+	return caps
+}
+
 // TestUnaskedFault has a target that no fault can be made to happen to.
 func TestUnaskedFault(t *testing.T) {
 	all, err := parseExplanations([]byte("# Served on.\nname: resigns\nreleases: <3.2\nkind: fault\nfault: resigns\nissue: none\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const reason = "needs a broker that resigns when told to, which this target cannot be made to do: only on impl"
 	for _, c := range []struct {
-		release, reason string
-		want            bool
+		release string
+		lacks   conformance.Lack
+		want    bool
 	}{
-		{"3.1.2", reason, true},
-		{"3.2.3", reason, false},
-		{"3.1.2", "needs a broker that loads when told to, which this target cannot be made to do: only on impl", false},
-		{"3.1.2", "requires txn", false},
+		{"3.1.2", conformance.Lack{Fault: target.Resign}, true},
+		{"3.2.3", conformance.Lack{Fault: target.Resign}, false},
+		{"3.1.2", conformance.Lack{Fault: target.Load}, false},
+		{"3.1.2", conformance.Lack{API: "JoinGroup", Version: 9}, false},
+		{"3.1.2", conformance.Lack{}, false},
 	} {
-		if got := all[0].excuses(c.release, c.reason); got != c.want {
-			t.Errorf("%s, %q: excused %v", c.release, c.reason, got)
+		if got := all[0].excuses(c.release, c.lacks); got != c.want {
+			t.Errorf("%s, %+v: excused %v", c.release, c.lacks, got)
 		}
+	}
+	scenario, err := conformance.Parse("sample.txt", []byte(strings.Replace(strings.Replace(sampleScenario, "\n\n", "\n# profile: faults\n\n", 1), "heartbeat A", "broker resigns\nheartbeat A", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg, err := model.New(model.Options{Profile: "faults"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := conformance.Suite{Scenarios: []*conformance.Scenario{scenario}, OutDir: t.TempDir()}.Run(t.Context(), unharmed{tg}, nil)
+	if err != nil || !all[0].excuses("3.1.2", rep.Results[0].Lacks) {
+		t.Errorf("%+v, %v: not excused", rep.Results, err)
 	}
 	for _, wrong := range []string{"fault: explodes", "fault: resigns\napi: JoinGroup 9", "api: JoinGroup 9"} {
 		if _, err := parseExplanations([]byte("# X.\nname: x\nreleases: <3.2\nkind: fault\n" + wrong + "\nissue: none\n")); err == nil {

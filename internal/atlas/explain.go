@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/script"
 	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/model/classic"
@@ -194,16 +195,15 @@ func (e Explanation) lacks() string {
 	return fmt.Sprintf("%s %d", e.API, e.Version)
 }
 
-// excuses reports whether the entry explains why a scenario was not asked of a release, in the words of conformance: "the target offers
-// JoinGroup 0 to 7, not 9", "needs a broker that resigns when told to".
-func (e Explanation) excuses(release, reason string) bool {
+// excuses reports whether the entry explains why a scenario was not asked of a release that lacks that.
+func (e Explanation) excuses(release string, lacks conformance.Lack) bool {
 	switch {
 	case e.Releases.Holds(release) == 0:
 		return false
 	case e.Kind == Version:
-		return strings.Contains(reason, "offers "+e.API+" ") && strings.HasSuffix(reason, fmt.Sprintf(", not %d", e.Version))
+		return lacks.API == e.API && lacks.Version == e.Version
 	case e.Kind == Fault:
-		return strings.Contains(reason, fmt.Sprintf(" that %s when told to", e.Fault))
+		return lacks.Fault == e.Fault
 	}
 	return false
 }

@@ -94,7 +94,7 @@ func (r *Run) Judge(releases []string, scenarios []*conformance.Scenario, explai
 				faults = append(faults, fmt.Sprintf("%s was not run on %s", sc.Name, release))
 			case c.Status == conformance.Pass:
 			case c.Status == conformance.Skip:
-				excused := slices.ContainsFunc(explained, func(e Explanation) bool { return e.excuses(release, c.Reason) })
+				excused := slices.ContainsFunc(explained, func(e Explanation) bool { return e.excuses(release, c.Lacks) })
 				if !excused && !everywhere(sc) {
 					faults = append(faults, fmt.Sprintf("%s was not asked of %s: %s; no explanation covers it", sc.Name, release, c.Reason))
 				}
@@ -113,7 +113,7 @@ func (r *Run) Idle(explained []Explanation) []string {
 	var faults []string
 	for _, e := range explained {
 		used := slices.ContainsFunc(r.Cells, func(c Cell) bool {
-			return c.Status == conformance.Skip && e.excuses(c.Release, c.Reason)
+			return c.Status == conformance.Skip && e.excuses(c.Release, c.Lacks)
 		})
 		if e.unasked() && !used {
 			faults = append(faults, fmt.Sprintf("explanation %s: no release was found without %s", e.Name, e.lacks()))

@@ -149,7 +149,7 @@ Scenarios that name a version of an API are not run on releases without it, nor 
 		}
 		var names []string
 		for _, c := range p.Run.Cells {
-			if c.Status == conformance.Skip && !slices.Contains(names, c.Scenario) && e.excuses(c.Release, c.Reason) {
+			if c.Status == conformance.Skip && !slices.Contains(names, c.Scenario) && e.excuses(c.Release, c.Lacks) {
 				names = append(names, c.Scenario)
 			}
 		}

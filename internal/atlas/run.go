@@ -53,6 +53,7 @@ type Cell struct {
 	Text              string // digest of the scenario's text
 	Status            conformance.Status
 	Reason            string // why it was not asked, or could not be run
+	Lacks             conformance.Lack
 	Failure           string // the block that differs, for a person
 	Unsteady          bool   // it failed at first and passed when it was run again alone, or more slowly
 }
@@ -60,7 +61,7 @@ type Cell struct {
 // stands says whether the cell would come out so again: it passed, or the release has no such version, or the scenario is a slow one. Other
 // reasons why a scenario was not asked are those of the run, such as a topic that could not be created.
 func (c Cell) stands() bool {
-	return c.Status == conformance.Pass || c.Status == conformance.Skip && (strings.Contains(c.Reason, "the target offers ") || strings.HasPrefix(c.Reason, "slow "))
+	return c.Status == conformance.Pass || c.Status == conformance.Skip && (c.Lacks.API != "" || c.Lacks.Time)
 }
 
 // Find returns the cell.
@@ -183,7 +184,7 @@ func (o Options) profile(ctx context.Context, release, profile string, scenarios
 }
 
 func cell(release string, sc *conformance.Scenario, res conformance.Result) Cell {
-	c := Cell{Release: release, Scenario: sc.Name, Text: textDigest(sc), Status: res.Status, Reason: res.Reason, Unsteady: res.Unsteady != nil}
+	c := Cell{Release: release, Scenario: sc.Name, Text: textDigest(sc), Status: res.Status, Reason: res.Reason, Lacks: res.Lacks, Unsteady: res.Unsteady != nil}
 	if res.Failure != nil {
 		c.Failure = res.Failure.String()
 	}

@@ -23,11 +23,6 @@ func (s stranger) Capabilities() target.Capabilities {
 	return caps
 }
 
-// noTicket are the explanations of kind variation whose releases fail as strangers nonetheless, with the reason.
-var noTicket = map[string]string{
-	"deleted-unwritten": "a deletion that is acknowledged and not written comes back with a restart; nobody has a ticket of it",
-}
-
 // TestStrangers holds what each release is told that is judged as a plain address, without --as: broken contracts only where it has a known
 // defect, named with its rule and its releases. What is a mere variation of Kafka's must not fail. The model gives what each release gives
 // (TestModel), so no broker is needed. The golden list is read by a person: every line must be a defect.
@@ -69,7 +64,7 @@ func notADefect(f *conformance.Failure, release string, explained []Explanation)
 		return ""
 	}
 	for _, e := range explained {
-		if slices.Contains(e.At, Place{f.Scenario, f.Block}) && e.Releases.Holds(release) > 0 && (e.Kind == Defect || noTicket[e.Name] != "") {
+		if slices.Contains(e.At, Place{f.Scenario, f.Block}) && e.Releases.Holds(release) > 0 && e.Kind == Defect {
 			return ""
 		}
 	}

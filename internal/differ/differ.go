@@ -106,9 +106,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, o.Budget)
 	defer cancel()
+	r.stop = cancel
 	var wg sync.WaitGroup
 	for n := 0; (o.Sequences == 0 || n < o.Sequences) && r.failure() == nil; n++ {
-		if !r.pace.enter(drawing) {
+		if !r.pace.enter(drawing) || r.failure() != nil {
 			break
 		}
 		seed := r.rand.Uint64N(1 << 48)
@@ -139,7 +140,8 @@ type run struct {
 	nameless    sync.Mutex // the empty group id is everybody's
 	rand        *rand.Rand
 	began       time.Time
-	deadly      []string // shapes of lines that end a target
+	deadly      []string           // shapes of lines that end a target
+	stop        context.CancelFunc // ends what is at work
 	exams       sync.WaitGroup
 	desk        chan struct{} // bounds how many differences are looked at at a time
 	backDesk    chan struct{} // of those that are explained as they are
@@ -160,7 +162,7 @@ func (r *run) failure() error {
 	return r.err
 }
 
-// fail notes that a target cannot be asked.
+// fail notes that a target cannot be asked, and ends the run: the others that are at work would only wait for it.
 func (r *run) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -170,6 +172,7 @@ func (r *run) fail(ctx context.Context, err error) {
 	if r.err == nil {
 		r.err = err
 	}
+	r.stop()
 }
 
 // one draws a sequence, plays it and looks at what differs. It returns how long a request took that is answered at once.

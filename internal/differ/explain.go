@@ -74,12 +74,15 @@ func (e *explainer) releases(a, b [][]string) {
 		return
 	case !okA && !okB:
 		e.c.Note = "the specification of neither side gives its text"
+		e.suspect()
 		return
 	case !okA:
 		e.c.Note = fmt.Sprintf("the specification of %s does not give its text; that of %s does", e.relA, e.relB)
+		e.suspect()
 		return
 	case !okB:
 		e.c.Note = fmt.Sprintf("the specification of %s does not give its text; that of %s does", e.relB, e.relA)
+		e.suspect()
 		return
 	case e.relA == e.relB:
 		e.c.Known = "the specification leaves the choice"
@@ -130,6 +133,24 @@ func (e *explainer) releases(a, b [][]string) {
 	}
 }
 
+// suspect names the strictest rules at work where nobody knows which is broken.
+func (e *explainer) suspect() {
+	if e.c.Rules = strictest(e.cited); len(e.c.Rules) > 0 {
+		e.c.Rule = e.c.Rules[0]
+	}
+}
+
+// deciding puts rules in order any of which may be what is broken, the one first that decides the class: what a quirk explains is held against nobody as
+// more; of the others the strictest counts.
+func deciding(ids []string) {
+	order := []classic.Class{classic.Quirk, classic.Contract, classic.Compat}
+	rank := func(id string) int {
+		rule, _ := classic.FindRule(id)
+		return slices.Index(order, rule.Rule().Class)
+	}
+	slices.SortStableFunc(ids, func(a, b string) int { return rank(a) - rank(b) })
+}
+
 // strictest are the rules of the strictest class among them.
 func strictest(ids []string) []string {
 	var kept []string
@@ -172,6 +193,7 @@ func (e *explainer) stranger(release string, texts, strange [][]string, got, wan
 			e.c.Rules = append(e.c.Rules, r.ID)
 		}
 	}
+	deciding(e.c.Rules)
 	if len(e.c.Rules) == 0 {
 		e.c.Rules = strictest(e.cited)
 	}

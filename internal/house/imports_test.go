@@ -41,7 +41,7 @@ var rules = []rule{
 	{folder: "conformance/targets/embedded", ours: []string{"impl", "model", "checker", "fuzz/gen", "conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"fuzz", "conformance"}},
 	{folder: "conformance/targets/rdkafka", ours: []string{"conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"conformance"}},
 	{folder: "conformance/targets/kafka", ours: []string{"internal/kafka", "conformance/target", "conformance/targets/wire"}, foreign: []string{franz}, tests: []string{"conformance"}},
-	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
+	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target", "conformance/targets/model"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
 
 	{folder: "fuzz/gen", foreign: []string{kmsg}},
 	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},

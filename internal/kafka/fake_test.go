@@ -103,7 +103,7 @@ func TestVersions(t *testing.T) {
 	newFakes(t)
 	for version, want := range map[string]error{
 		"": ErrNoRelease, "latest": ErrNoRelease, "4.3": ErrNoRelease, "../../etc": ErrNoRelease, "4.3.1/..": ErrNoRelease, "v4.3.1": ErrNoRelease,
-		"2.3.1": ErrUnsupported, "0.11.0": ErrUnsupported,
+		"9.9.9": ErrNoRelease, "2.3.1": ErrUnsupported, "0.11.0": ErrUnsupported,
 		"4.0.2+java": ErrNoRelease, "3.9.2+scala": ErrNoRelease, "3.9+java": ErrNoRelease,
 		"2.4.0": ErrNoJava, "3.9.2+java": ErrNoJava, "3.3.0": ErrNoJava, "4.3.1": ErrNoJava, "4.4.0-rc1": ErrNoJava,
 	} {
@@ -176,6 +176,13 @@ func TestMavenErrors(t *testing.T) {
 				t.Errorf("error %v does not pass on Maven's words", err)
 			}
 			nothingLeft(t)
+			folder := filepath.Join(os.Getenv("MUSTER_CACHE"), "kafka", "4.3.1")
+			if _, stat := os.Stat(folder); c.want == ErrNoRelease && stat == nil {
+				t.Errorf("%s is left, of a release that does not exist", folder)
+			}
+			if c.want == ErrNoRelease && !strings.Contains(err.Error(), " 4.4.0") {
+				t.Errorf("%v does not say which releases there are", err)
+			}
 			left, _ := filepath.Glob(filepath.Join(os.Getenv("MUSTER_CACHE"), "kafka", "4.3.1", "maven-*"))
 			if len(left) != 0 {
 				t.Errorf("left in the cache: %q", left)

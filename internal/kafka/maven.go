@@ -105,7 +105,7 @@ func mavenError(version, text string, err error) error {
 	case strings.Contains(text, "No space left on device"):
 		return fmt.Errorf("fetching Kafka %s: %w", version, ErrDiskFull)
 	case strings.Contains(bare, "Could not find artifact "+artifact), strings.Contains(bare, "Failure to find "+artifact), strings.Contains(bare, artifact+" was not found in"):
-		return fmt.Errorf("%w: %s (Maven says: %s); see the tags of github.com/apache/kafka for those there are", ErrNoRelease, version, said)
+		return fmt.Errorf("%w: %s (Maven says: %s); %s", ErrNoRelease, version, said, known())
 	case strings.Contains(text, "JAVA_HOME"), strings.Contains(text, "Unable to locate a Java Runtime"):
 		return fmt.Errorf("no Java for Maven (it says: %s): %w", said, ErrNoJava)
 	}

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func CacheDir() (string, error) {
 }
 
 // resolve finds the jars of a release: KAFKA_HOME if that is the release, else the cache, else Maven.
-func resolve(ctx context.Context, version string, java javaRuntime, progress func(string, ...any)) (release, error) {
+func resolve(ctx context.Context, version string, java javaRuntime, progress func(string, ...any)) (_ release, err error) {
 	cache, err := CacheDir()
 	if err != nil {
 		return release{}, err
@@ -63,7 +64,15 @@ func resolve(ctx context.Context, version string, java javaRuntime, progress fun
 	if err != nil {
 		return release{}, err
 	}
-	defer unlock()
+	defer func() {
+		unlock()
+		if errors.Is(err, ErrNoRelease) {
+			rel.forget()
+		}
+	}()
+	if err := os.MkdirAll(rel.cache, 0o755); err != nil { // another process may have found that there is no such release
+		return release{}, diskError("making the cache folder", err)
+	}
 	if rel.load() { // another process has fetched it in the meantime
 		return rel, nil
 	}
@@ -74,6 +83,15 @@ func resolve(ctx context.Context, version string, java javaRuntime, progress fun
 		return release{}, fmt.Errorf("%w (the jars of Kafka %s are not complete in %s)", ErrDownload, version, rel.cache)
 	}
 	return rel, nil
+}
+
+// forget removes the folder of a release that does not exist, unless somebody keeps something in it.
+func (r release) forget() {
+	if kept, err := os.ReadDir(r.cache); err != nil || len(kept) > 1 || len(kept) == 1 && kept[0].Name() != "lock" {
+		return
+	}
+	_ = os.Remove(filepath.Join(r.cache, "lock"))
+	_ = os.Remove(r.cache)
 }
 
 func (r release) libs() string   { return filepath.Join(r.cache, "libs") }

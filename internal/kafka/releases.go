@@ -47,7 +47,21 @@ func parseVersion(v string) (kind, error) {
 	if major < 2 || major == 2 && minor < 4 {
 		return k, fmt.Errorf("release %s: %w", v, ErrUnsupported)
 	}
+	if newest := majorOf(Releases[len(Releases)-1]); major > newest+1 {
+		return k, fmt.Errorf("%w: %s; %s", ErrNoRelease, v, known())
+	}
 	k.zookeeper = major < 3 || major == 3 && minor < 3
 	k.asksIDs = k.zookeeper && major == 3
 	return k, nil
+}
+
+func majorOf(release string) int {
+	major, _, _ := strings.Cut(release, ".")
+	n, _ := strconv.Atoi(major)
+	return n
+}
+
+// known says which releases there are, for whoever has named another one. Other patches of these exist too, and newer releases may.
+func known() string {
+	return "known are, the last patch of each minor release: " + strings.Join(Releases, " ")
 }

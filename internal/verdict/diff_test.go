@@ -22,3 +22,30 @@ func TestNothingPlayed(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffClasses holds that what two targets differ in is a failure as it is in a scenario: by its class, unless it is explained.
+func TestDiffClasses(t *testing.T) {
+	for _, c := range []struct {
+		rule, class   string
+		known, strict bool
+		fails         bool
+	}{
+		{rule: "join.parked.superseded"},
+		{rule: "join.parked.superseded", strict: true},
+		{rule: "join.reply.error"},
+		{rule: "join.reply.error", strict: true, fails: true},
+		{rule: "join.complete.generation", fails: true},
+		{rule: "join.complete.generation", known: true},
+		{rule: "join.reply.error", class: "contract", fails: true}, // the process ended
+		{fails: true}, // nobody knows a rule
+	} {
+		v := New("0", "a", "b", 1)
+		v.Diff = &DiffCounts{Sequences: 1}
+		v.Find(Finding{Judge: Diff, Rule: c.rule, Class: c.class, Registered: c.known})
+		v.Finish(Diff)
+		v.Close(c.strict, nil, time.Second)
+		if fails := v.Result == Fail; fails != c.fails || len(v.Failures)+len(v.Differences) != 1 {
+			t.Errorf("%+v: %s, %d failures, %d differences", c, v.Result, len(v.Failures), len(v.Differences))
+		}
+	}
+}

@@ -52,15 +52,15 @@ func (f Finding) described() Finding {
 	return f
 }
 
-// violates says whether the finding breaks something that the target owes its clients. The class decides that only for scenarios, whose
-// targets are others' own. The other judges are at work on the reference coordinator, which is to be as the specification says to the
+// violates says whether the finding breaks something that the target owes its clients. The class decides that only for scenarios and for what two targets
+// differ in, as these are others' own; a difference that is explained is no news. The other judges are at work on the reference coordinator, which is to be as the specification says to the
 // letter: where the two part, one of them is wrong. An unsteady result that counts at all is a failure whatever its class: a rule that
 // holds now and then is none.
 func (f Finding) violates(strict bool) bool {
-	if f.Judge == Diff {
-		return !f.Registered
+	if f.Judge == Diff && f.Registered {
+		return false
 	}
-	if f.Judge != Scenarios && !f.Stranger || f.Unsteady || f.Kind == KindBug {
+	if f.Judge != Scenarios && f.Judge != Diff && !f.Stranger || f.Unsteady || f.Kind == KindBug {
 		return true
 	}
 	switch f.Class {

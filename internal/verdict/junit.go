@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -35,8 +36,8 @@ func (v *Verdict) suite(j Judge, id int) junit.Testsuite {
 	for _, c := range v.casesOf(j) {
 		total += c.Took.Seconds()
 		tc := junit.Testcase{Name: c.Name, Classname: "muster." + string(j), Time: seconds(c.Took.Seconds())}
-		if c.Skipped != "" {
-			tc.Skipped = &junit.Result{Message: c.Skipped}
+		if why := cmp.Or(c.Skipped, c.Unjudged); why != "" {
+			tc.Skipped = &junit.Result{Message: why}
 		}
 		if failed := about(v.Failures, j, c.Name); len(failed) > 0 {
 			tc.Failure = &junit.Result{Message: failed[0].heading(), Type: failed[0].Class, Data: paragraphs(failed)}

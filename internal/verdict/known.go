@@ -45,6 +45,9 @@ func ReadKnown(path string, scenarios []string) (*KnownList, error) {
 			}
 			list.entries = append(list.entries, e)
 		default:
+			if strings.Contains(text, " block=") {
+				return nil, fmt.Errorf("%s:%d: this is a register, which tells each text and is for a go test (conformance.LoadRegister); --known takes the list that --write-known writes, a line \"judge rule scenario\" each", path, n)
+			}
 			return nil, fmt.Errorf("%s:%d: %q is not a known failure; want judge, rule and scenario, as in \"scenarios join.new.rebalances join-starts-rebalance\"", path, n, strings.TrimSpace(text))
 		}
 	}
@@ -137,7 +140,7 @@ func (v *Verdict) looked(e knownEntry) bool {
 	if !v.finished[Judge(e.judge)] {
 		return false
 	}
-	for _, s := range v.Skipped {
+	for _, s := range append(slices.Clone(v.Skipped), v.Unjudged...) {
 		if s.Scenario == e.scenario {
 			return false
 		}

@@ -98,7 +98,7 @@ func (v *Verdict) totals() string {
 	}
 	text += ", " + count(len(v.Differences), "difference", "differences")
 	if s := v.Scenarios; s != nil {
-		text += fmt.Sprintf("; %s run, %d skipped", count(s.Run, "scenario", "scenarios"), s.Skipped)
+		text += fmt.Sprintf("; %s run, %d skipped%s", count(s.Run, "scenario", "scenarios"), s.Skipped, s.open())
 	}
 	return text
 }

@@ -28,7 +28,8 @@ func (v *Verdict) WriteTable(w io.Writer) error {
 	if told := legends(slices.Concat(v.Failures, v.Known, v.Differences)); told != "" {
 		fmt.Fprintf(&b, "\n%s", told)
 	}
-	v.skips(&b)
+	byReason(&b, "skipped", v.Skipped)
+	byReason(&b, "could not be judged", v.Unjudged)
 	v.uncovered(&b)
 	lines(&b, "warnings:", v.Warnings)
 	if v.Result != Pass {
@@ -78,7 +79,7 @@ func (v *Verdict) eachRow(tell func(name, howMuch, result string)) {
 	if v.Scenarios != nil {
 		s = *v.Scenarios
 	}
-	row("scenarios", v.Scenarios != nil, fmt.Sprintf("%d run, %d skipped", s.Run, s.Skipped), v.scenarioResult(s))
+	row("scenarios", v.Scenarios != nil, fmt.Sprintf("%d run, %d skipped%s", s.Run, s.Skipped, s.open()), v.scenarioResult(s))
 	if v.Rules != nil {
 		row("rules", true, fmt.Sprintf("%d of %d put to the test", v.Rules.Covered, v.Rules.Total), "-")
 	}
@@ -158,18 +159,34 @@ func list(b *strings.Builder, title string, findings []Finding) {
 	}
 }
 
-// skips groups the skipped scenarios by reason.
-func (v *Verdict) skips(b *strings.Builder) {
+// open says how many scenarios could not be judged, if any.
+func (s ScenarioCounts) open() string {
+	if s.Unjudged == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d not judged", s.Unjudged)
+}
+
+// WriteSkips writes which scenarios are skipped and why, those of one reason together.
+func WriteSkips(w io.Writer, skipped []Skip) error {
+	var b strings.Builder
+	byReason(&b, "skipped", skipped)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// byReason lists scenarios, those of one reason together.
+func byReason(b *strings.Builder, what string, all []Skip) {
 	var reasons []string
-	byReason := map[string][]string{}
-	for _, s := range v.Skipped {
-		if byReason[s.Reason] == nil {
+	names := map[string][]string{}
+	for _, s := range all {
+		if names[s.Reason] == nil {
 			reasons = append(reasons, s.Reason)
 		}
-		byReason[s.Reason] = append(byReason[s.Reason], s.Scenario)
+		names[s.Reason] = append(names[s.Reason], s.Scenario)
 	}
 	for _, reason := range reasons {
-		fmt.Fprintf(b, "\nskipped, %s: %s\n", reason, strings.Join(byReason[reason], ", "))
+		fmt.Fprintf(b, "\n%s, %s: %s\n", what, reason, strings.Join(names[reason], ", "))
 	}
 }
 

@@ -80,6 +80,7 @@ type Verdict struct {
 	Differences []Finding `json:"differences"` // from compat rules without --strict, and from quirks
 	Known       []Finding `json:"known"`       // failures that the user's --known file lists
 	Skipped     []Skip    `json:"skipped"`
+	Unjudged    []Skip    `json:"unjudged"` // scenarios that were begun, or were to be, and could not be judged
 
 	Unsteady []Unsteady `json:"unsteady"` // scenarios that failed at first
 
@@ -104,6 +105,8 @@ type ScenarioCounts struct {
 	Passed  int `json:"passed"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
+
+	Unjudged int `json:"unjudged"`
 }
 
 // RuleCounts says how many rules the specification has, how many of them the scenarios that ran put to the test, and which they did not.
@@ -166,13 +169,15 @@ type Case struct {
 	Name    string
 	Took    time.Duration
 	Skipped string // why it did not run; empty if it did
+
+	Unjudged string // why nothing can be said of it, though it was asked for; empty if something can
 }
 
 // New begins the verdict on a target.
 func New(version, target, comparedWith string, seed uint64) *Verdict {
 	return &Verdict{
 		Format: Format, Muster: version, Target: target, ComparedWith: comparedWith, Result: Inconclusive, Seed: seed,
-		Failures: []Finding{}, Differences: []Finding{}, Known: []Finding{}, Skipped: []Skip{}, Unsteady: []Unsteady{},
+		Failures: []Finding{}, Differences: []Finding{}, Known: []Finding{}, Skipped: []Skip{}, Unjudged: []Skip{}, Unsteady: []Unsteady{},
 		Reasons: []string{}, Warnings: []string{},
 		finished: map[Judge]bool{}, took: map[Judge]time.Duration{},
 	}
@@ -186,6 +191,9 @@ func (v *Verdict) Case(c Case) {
 	v.cases = append(v.cases, c)
 	if c.Judge == Scenarios && c.Skipped != "" {
 		v.Skipped = append(v.Skipped, Skip{Scenario: c.Name, Reason: c.Skipped})
+	}
+	if c.Judge == Scenarios && c.Unjudged != "" {
+		v.Unjudged = append(v.Unjudged, Skip{Scenario: c.Name, Reason: c.Unjudged})
 	}
 }
 
@@ -293,6 +301,8 @@ func (v *Verdict) countScenarios() {
 		case c.Judge != Scenarios:
 		case c.Skipped != "":
 			v.Scenarios.Skipped++
+		case c.Unjudged != "":
+			v.Scenarios.Unjudged++
 		case len(about(v.Failures, Scenarios, c.Name))+len(about(v.Known, Scenarios, c.Name)) > 0:
 			v.Scenarios.Run++
 			v.Scenarios.Failed++
@@ -314,7 +324,7 @@ func (v *Verdict) countUnknown() {
 	if l := v.Linearizability; l != nil && l.Unknown > 0 && v.Campaign == nil { // of a campaign a few may be: it says itself how many
 		v.CannotTell("linearizability: %d of %s could not be decided", l.Unknown, count(l.Histories, "history", "histories"))
 	}
-	if d := v.Diff; d != nil && d.NotChecked > 0 {
+	if d := v.Diff; d != nil && d.NotChecked > 0 && !v.unavailable {
 		v.CannotTell("diff: %s differed and there was no time to look again; raise --budget", count(d.NotChecked, "sequence", "sequences"))
 	}
 	if d := v.Diff; d != nil && d.Sequences == 0 && !v.unavailable {

@@ -126,9 +126,9 @@ func TestJSONFields(t *testing.T) {
 	promised := map[string][]string{
 		"": {
 			"format", "muster", "target", "compared_with", "verdict", "seed", "duration_s", "scenarios", "rules", "exploration", "random", "linearizability",
-			"failures", "differences", "known", "skipped", "unsteady", "reasons", "warnings",
+			"failures", "differences", "known", "skipped", "unjudged", "unsteady", "reasons", "warnings",
 		},
-		"scenarios":       {"run", "passed", "failed", "skipped"},
+		"scenarios":       {"run", "passed", "failed", "skipped", "unjudged"},
 		"rules":           {"total", "covered", "uncovered"},
 		"exploration":     {"states", "transitions", "complete", "runs"},
 		"random":          {"sequences", "steps"},
@@ -415,5 +415,25 @@ func TestOrder(t *testing.T) {
 	}
 	if want := "a asecond b bsecond c csecond walk-1.txt a b c"; strings.Join(got, " ") != want {
 		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+// TestUnjudged holds that a scenario which could not be judged is not told as one that the target cannot be asked.
+func TestUnjudged(t *testing.T) {
+	v := New("0", "a", "b", 1)
+	v.Scenarios = &ScenarioCounts{}
+	v.Case(Case{Judge: Scenarios, Name: "good"})
+	v.Case(Case{Judge: Scenarios, Name: "open", Unjudged: "the machine was busy"})
+	v.CannotTell("scenario open could not be judged: the machine was busy")
+	v.Finish(Scenarios)
+	v.Close(false, nil, time.Second)
+	table := tableOf(t, v)
+	for _, want := range []string{"1 run, 0 skipped, 1 not judged", "could not be judged, the machine was busy: open", "; 1 scenario run, 0 skipped, 1 not judged"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	if strings.Contains(table, "\nskipped,") || v.Result != Inconclusive {
+		t.Errorf("%s\n%s", v.Result, table)
 	}
 }

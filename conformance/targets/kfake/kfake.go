@@ -22,9 +22,10 @@ type Target struct {
 }
 
 // newCluster starts a cluster of one broker. It has no initial rebalance delay, whatever its settings say.
-func newCluster() (*kfake.Cluster, error) {
+func newCluster(port int) (*kfake.Cluster, error) {
 	return kfake.NewCluster(
 		kfake.NumBrokers(1),
+		kfake.Ports(port), // on the loopback address
 		kfake.GroupMinSessionTimeout(minSession),
 		kfake.BrokerConfigs(map[string]string{
 			"group.min.session.timeout.ms":     fmt.Sprint(minSession.Milliseconds()),
@@ -35,7 +36,7 @@ func newCluster() (*kfake.Cluster, error) {
 
 // Open starts a cluster of one broker in this process.
 func Open(ctx context.Context) (*Target, error) {
-	cluster, err := newCluster()
+	cluster, err := newCluster(0)
 	if err != nil {
 		return nil, fmt.Errorf("starting kfake: %w", err)
 	}

@@ -81,6 +81,7 @@ type Target struct {
 	epoch   int32
 	failing bool // the log refuses writes
 	watch   func(*observe.Step)
+	decided map[*target.Call][]classic.RuleID // by which rules each call fared as it did
 }
 
 // sent is a call that the coordinator has taken up.
@@ -135,7 +136,8 @@ func (t *Target) Reset(choose func(n int) int) {
 	defer t.mu.Unlock()
 	t.dropAll()
 	t.machine = observe.NewMachine(observe.NewWorld(t.config), choose)
-	t.machine.Watch(t.watch)
+	t.decided = map[*target.Call][]classic.RuleID{}
+	t.machine.Watch(t.step)
 	t.txns = newTransactions(t.config.Profile, t.machine.EndTxn)
 	t.epoch, t.failing, t.cleanup = 0, false, t.machine.Now().Add(t.every)
 }
@@ -147,6 +149,18 @@ func (t *Target) Watch(f func(*observe.Step)) {
 	t.watch = f
 }
 
+// step notes by which rules the calls fare that a step of a group is about.
+func (t *Target) step(s *observe.Step) {
+	for _, ticket := range s.Tickets {
+		if sent, ok := t.open[ticket]; ok {
+			t.decided[sent.call] = append(t.decided[sent.call], s.Rules...)
+		}
+	}
+	if t.watch != nil {
+		t.watch(s)
+	}
+}
+
 // Restart ends the coordinator as a crash would and starts it again on its log: all connections are gone.
 func (t *Target) Restart(context.Context) error {
 	t.mu.Lock()
@@ -155,7 +169,7 @@ func (t *Target) Restart(context.Context) error {
 	t.epoch++
 	t.machine.Watch(nil) // a crash tells nobody anything, so that nobody can see what is given up
 	t.machine.Load(t.epoch)
-	t.machine.Watch(t.watch)
+	t.machine.Watch(t.step)
 	t.machine.Loaded()
 	t.machine.Drain() // nobody is left to hear of it
 	t.settle()
@@ -185,6 +199,17 @@ func (t *Target) Cited() []string {
 	defer t.mu.Unlock()
 	var ids []string
 	for _, r := range t.machine.Cited() {
+		ids = append(ids, r.Rule().ID)
+	}
+	return ids
+}
+
+// Decided are the ids of the rules by which the call was answered, or waits, in the order in which they were applied.
+func (t *Target) Decided(call *target.Call) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var ids []string
+	for _, r := range t.decided[call] {
 		ids = append(ids, r.Rule().ID)
 	}
 	return ids

@@ -120,8 +120,10 @@ func (t *Target) Close() error {
 	nodes := t.nodes
 	t.nodes, t.closed = map[string]*node{"": nodes[""]}, true
 	t.mu.Unlock()
-	for _, n := range nodes {
-		n.stop()
+	var all sync.WaitGroup
+	for _, n := range nodes { // each may take a while, and there may be dozens
+		all.Go(n.stop)
 	}
+	all.Wait()
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sort"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -91,7 +92,25 @@ func parse(req kmsg.Request, version int16, flexible bool, body []byte) (resp km
 	if err := resp.ReadFrom(body); err != nil {
 		return nil, &garbageError{what: fmt.Sprintf("the answer to %s v%d cannot be read (%v)", kmsg.NameForKey(req.Key()), version, err), got: whole}
 	}
+	if left := leftOver(req, version, body); left > 0 {
+		return nil, &garbageError{what: fmt.Sprintf("the answer to %s v%d goes on for %d bytes after its end", kmsg.NameForKey(req.Key()), version, left), got: whole}
+	}
 	return resp, nil
+}
+
+// leftOver counts the bytes of an answer, which can be read, that nothing reads: kmsg passes over them. An answer is whole if it cannot be read without its
+// last byte. Tagged fields that nobody knows are read: their length says where they end.
+func leftOver(req kmsg.Request, version int16, body []byte) int {
+	readable := func(n int) (ok bool) {
+		defer func() { ok = recover() == nil && ok }()
+		resp := req.ResponseKind()
+		resp.SetVersion(version)
+		return resp.ReadFrom(body[:n]) == nil
+	}
+	if len(body) == 0 || !readable(len(body)-1) {
+		return 0
+	}
+	return len(body) - sort.Search(len(body), readable)
 }
 
 // skipTags passes over the tagged fields of a flexible header.

@@ -210,10 +210,26 @@ func (t *Target) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*t.opts.Timeout)
 	defer cancel()
-	if err := t.removeOurs(ctx); err != nil {
+	err := t.listens(ctx) // the admin client would try for as long as it is let
+	if err == nil {
+		err = t.removeOurs(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("%w\nwhat was left on %s can be removed with: muster cleanup %s --prefix %s", err, t.opts.Addr, t.opts.Addr, t.caps.Prefix)
 	}
 	return nil
+}
+
+// listens says why nobody listens at the address any more.
+func (t *Target) listens(ctx context.Context) error {
+	if len(t.groups)+len(t.topics) == 0 {
+		return nil // nothing is to be removed
+	}
+	l, err := t.actors().dial(ctx, "", "muster")
+	if err != nil {
+		return fmt.Errorf("removing what the run left: %w", err)
+	}
+	return l.close()
 }
 
 // Abandon closes without removing anything: for a broker that is about to go, or has gone.
@@ -263,8 +279,11 @@ func newPrefix() string {
 
 // loopback says whether all addresses of the host are on this machine's loopback interface.
 func loopback(ctx context.Context, host string) bool {
+	if host == "" { // as in :9092, which connects to this machine
+		return true
+	}
 	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback()
+		return ip.IsLoopback() || ip.IsUnspecified()
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -318,7 +318,7 @@ func TestOwnTopic(t *testing.T) {
 // TestCloseWhenGone closes a run whose broker has gone: it must end, and say how to clean up.
 func TestCloseWhenGone(t *testing.T) {
 	cluster := newFake(t)
-	tg, err := Open(context.Background(), Options{Addr: cluster.ListenAddrs()[0], Timeout: 500 * time.Millisecond})
+	tg, err := Open(context.Background(), Options{Addr: cluster.ListenAddrs()[0], Timeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,8 +326,8 @@ func TestCloseWhenGone(t *testing.T) {
 	cluster.Close()
 	start := time.Now()
 	err = tg.Close()
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("closing took %v", took)
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("closing took %v, as if somebody might answer yet", took)
 	}
 	if err == nil || !strings.Contains(err.Error(), "muster cleanup "+tg.opts.Addr+" --prefix "+tg.caps.Prefix) {
 		t.Errorf("error %v, want the command that cleans up", err)

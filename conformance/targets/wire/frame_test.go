@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// filled is a message with something in each of its fields.
+func filled(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && v.Type().Field(i).Name != "Version" {
+				filled(v.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		filled(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		filled(v.Index(0))
+		filled(v.Index(1))
+	case reflect.String:
+		v.SetString("word")
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		v.SetUint(7)
+	case reflect.Bool:
+		v.SetBool(true)
+	}
+}
+
+// TestLeftOver holds that bytes after the end of an answer are noticed, in each version, and that neither an answer that is whole nor one with tagged
+// fields that nobody knows is blamed.
+func TestLeftOver(t *testing.T) {
+	seen := 0
+	for _, key := range []kmsg.Key{
+		kmsg.JoinGroup, kmsg.SyncGroup, kmsg.Heartbeat, kmsg.LeaveGroup, kmsg.OffsetCommit, kmsg.OffsetFetch, kmsg.OffsetDelete, kmsg.DescribeGroups,
+		kmsg.ListGroups, kmsg.DeleteGroups, kmsg.FindCoordinator, kmsg.TxnOffsetCommit, kmsg.AddOffsetsToTxn, kmsg.EndTxn, kmsg.InitProducerID, kmsg.ApiVersions,
+	} {
+		req := kmsg.RequestForKey(key.Int16())
+		for version := range req.MaxVersion() + 1 {
+			for name, fill := range map[string]bool{"empty": false, "full": true} {
+				resp := req.ResponseKind()
+				if fill {
+					filled(reflect.ValueOf(resp).Elem())
+				}
+				resp.SetVersion(version)
+				body := resp.AppendTo(nil)
+				flexible := resp.IsFlexible()
+				if flexible && key != kmsg.ApiVersions {
+					body = append([]byte{0}, body...) // the header's tagged fields
+				}
+				if _, err := parse(req, version, flexible, body); err != nil {
+					t.Errorf("%s v%d, %s: %v", key.Name(), version, name, err)
+				}
+				seen++
+				for _, more := range []string{"\x00", "more"} {
+					_, err := parse(req, version, flexible, append(append([]byte(nil), body...), more...))
+					garbage := (*garbageError)(nil)
+					if !errors.As(err, &garbage) || !strings.Contains(err.Error(), "after its end") {
+						t.Errorf("%s v%d, %s, with %q at its end: %v", key.Name(), version, name, more, err)
+					}
+				}
+				if !flexible {
+					continue
+				}
+				if body[len(body)-1] != 0 {
+					continue // it has tagged fields of its own at its end
+				}
+				tagged := append(append([]byte(nil), body[:len(body)-1]...), 1, 99, 3, 'a', 'b', 'c')
+				if _, err := parse(req, version, flexible, tagged); err != nil {
+					t.Errorf("%s v%d, %s, with a tagged field that nobody knows: %v", key.Name(), version, name, err)
+				}
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("only %d answers were looked at", seen)
+	}
+}
