@@ -27,15 +27,16 @@ func (w *walk) request(e gen.Event) *Violation {
 			parts = append(parts, observe.Part{Group: g, Message: e.Request})
 		}
 	}
-	w.sent[ticket] = sent{event: e}
+	own := &sent{ticket: ticket, event: e}
 	if len(parts) > 0 {
-		w.sent[ticket] = sent{event: e, group: parts[0].Group}
+		own.group = parts[0].Group
 	}
+	w.sent = append(w.sent, own)
 	tearer, can := w.machine.(checker.Tearer)
 	if e.Torn = e.Torn && can; e.Torn {
 		tearer.Tear(e.Kept)
 	}
-	if v := w.survives(w.sent[ticket].group, func() {
+	if v := w.survives(own.group, func() {
 		w.machine.Request(checker.Request{Ticket: ticket, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
 	}); v != nil {
 		return v
@@ -155,16 +156,17 @@ func (w *walk) settled(o observe.Outcome, at observe.Window, fails bool, more in
 		return true
 	}
 	going := true
-	for _, t := range o.Branch.Timers() {
-		if t.Window.Latest > at.Latest || !going {
-			continue
+	o.Branch.EachTimer(func(t observe.Timer) bool {
+		if t.Window.Latest > at.Latest {
+			return true
 		}
 		t.WriteFails = fails
 		w.world.Fire(o.Branch, t, at, func(next observe.Outcome) bool {
 			going = w.settled(o.Then(next), at, fails, more-1, yield)
 			return going
 		})
-	}
+		return going
+	})
 	return going
 }
 
@@ -192,8 +194,8 @@ func (w *walk) drain() checker.Effects {
 	effects := w.machine.Drain()
 	w.armed = w.machine.Timers()
 	for _, a := range effects.Answers {
-		s, ok := w.sent[a.Ticket]
-		if !ok {
+		s := w.sent.of(a.Ticket)
+		if s == nil {
 			continue
 		}
 		w.gen.Arrived(s.event, a.Message)
@@ -212,19 +214,21 @@ func (w *walk) drain() checker.Effects {
 func (w *walk) judge(group string, effects checker.Effects, fails bool, outcomes func(*observe.Branch, func(observe.Outcome) bool) error) *Violation {
 	got := w.seen(group, effects)
 	got.fails = fails
-	var next []*observe.Branch
+	var next distinct
 	var nearest *difference
 	predictions := 0
-	known := map[uint64][]*observe.Branch{}
 	var failed error
-	for _, b := range w.set(group) {
+	before := w.set(group)
+	spent := w.scratch.spent[:0]
+	for _, b := range before {
 		err := outcomes(b, func(o observe.Outcome) bool {
 			if o.Overflow {
 				failed = observe.ErrCapacity
 				return false
 			}
 			predictions++
-			if d := got.compare(w, o); d != nil {
+			if d := got.compare(w, &o); d != nil {
+				spent = append(spent, o.Branch)
 				if nearest == nil || d.depth > nearest.depth {
 					nearest = d
 				}
@@ -233,14 +237,9 @@ func (w *walk) judge(group string, effects checker.Effects, fails bool, outcomes
 			for _, id := range o.Rules {
 				w.stats.Rules[id]++
 			}
-			hash := o.Branch.Hash()
-			for _, k := range known[hash] {
-				if k.Equal(o.Branch) {
-					return true
-				}
+			if !next.add(o.Branch) {
+				spent = append(spent, o.Branch)
 			}
-			known[hash] = append(known[hash], o.Branch)
-			next = append(next, o.Branch)
 			return true
 		})
 		if failed = errors.Join(failed, err); failed != nil {
@@ -248,15 +247,52 @@ func (w *walk) judge(group string, effects checker.Effects, fails bool, outcomes
 			return nil
 		}
 	}
-	if len(next) == 0 {
+	if len(next.all) == 0 {
 		if nearest == nil {
 			nearest = &difference{what: "timers", expected: "no such timer", got: "a timer that fires"}
 		}
 		return w.violation(group, nearest, predictions-1)
 	}
-	w.sets[group] = next
-	w.stats.Branches = max(w.stats.Branches, len(next))
+	w.sets[group] = next.all
+	w.stats.Branches = max(w.stats.Branches, len(next.all))
+	w.scratch.spent = append(spent, before...)
+	w.recycle(next.all)
 	return nil
+}
+
+// recycle gives up the branches that are spent, but for those that are still in use.
+func (w *walk) recycle(used []*observe.Branch) {
+	for i, b := range w.scratch.spent {
+		if !slices.Contains(used, b) && !slices.Contains(w.scratch.spent[:i], b) {
+			b.Recycle()
+		}
+	}
+	clear(w.scratch.spent)
+}
+
+// distinct are branches that differ.
+type distinct struct {
+	all    []*observe.Branch
+	hashes []uint64
+}
+
+// add adds a branch unless there is an equal one. Mostly there is only one, so hashes are made from the second on.
+func (d *distinct) add(b *observe.Branch) bool {
+	if len(d.all) == 0 {
+		d.all = append(d.all, b)
+		return true
+	}
+	if len(d.hashes) == 0 {
+		d.hashes = append(d.hashes, d.all[0].Hash())
+	}
+	hash := b.Hash()
+	for i, h := range d.hashes {
+		if h == hash && d.all[i].Equal(b) {
+			return false
+		}
+	}
+	d.all, d.hashes = append(d.all, b), append(d.hashes, hash)
+	return true
 }
 
 // set are the branches that explain a group so far.
@@ -277,18 +313,18 @@ func (w *walk) elsewhere(parts []observe.Part, effects checker.Effects) *Violati
 		return w.violation(group, &difference{what: "effects", expected: "nothing", got: got}, 0)
 	}
 	for i, a := range effects.Answers {
-		s, ok := w.sent[a.Ticket]
+		s := w.sent.of(a.Ticket)
 		twice := slices.ContainsFunc(effects.Answers[:i], func(b checker.Answer) bool { return b.Ticket == a.Ticket })
 		switch {
-		case !ok || twice:
+		case s == nil || twice:
 			return stray("?", fmt.Sprintf("an answer to request %d, which is answered already or was never sent", a.Ticket))
 		case !about(s.group):
 			return stray(s.group, w.answer(a.Ticket, a.Message))
 		}
 	}
 	for _, t := range effects.Dropped {
-		if s, ok := w.sent[t]; !ok || !about(s.group) {
-			return stray(s.group, fmt.Sprintf("request %d is dropped", t))
+		if group := w.sent.group(t); w.sent.of(t) == nil || !about(group) {
+			return stray(group, fmt.Sprintf("request %d is dropped", t))
 		}
 	}
 	for _, r := range effects.Records {
@@ -302,20 +338,20 @@ func (w *walk) elsewhere(parts []observe.Part, effects checker.Effects) *Violati
 // forget drops the requests that have ended.
 func (w *walk) forget(effects checker.Effects) {
 	for _, a := range effects.Answers {
-		delete(w.sent, a.Ticket)
+		w.sent.end(a.Ticket)
 	}
 	for _, t := range effects.Dropped {
-		if s, ok := w.sent[t]; ok && !s.abandoned {
+		if s := w.sent.of(t); s != nil && !s.abandoned {
 			w.gen.Dropped(s.event)
 		}
-		delete(w.sent, t)
+		w.sent.end(t)
 	}
 }
 
 func (w *walk) violation(group string, d *difference, others int) *Violation {
 	return &Violation{
 		What: d.what, API: d.api, Step: w.stats.Steps, Group: group, Rules: d.telling(), Expected: d.expected, Got: d.got, Others: max(0, others),
-		Trace: slices.Clone(w.trace),
+		Trace: slices.Clone(w.trace), events: w.events,
 	}
 }
 

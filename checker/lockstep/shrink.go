@@ -1,8 +1,10 @@
 package lockstep
 
 import (
+	"math/rand/v2"
+	"slices"
+
 	"github.com/muster-kafka/muster/checker"
-	"github.com/muster-kafka/muster/fuzz/gen"
 )
 
 // A run is determined by its choices. Shrinking removes events with the choices that made them, then turns the choices that are left to
@@ -15,22 +17,35 @@ type choices struct {
 	events [][]int
 }
 
-// recorder is a source that remembers what it chose.
+// recorder is a source that draws from a seed and remembers what it chose.
 type recorder struct {
-	src  gen.Source
-	made choices
+	rand   rand.Rand
+	chosen []int
+	begun  []int // where the choices of each event begin
 }
 
-func (r *recorder) event() { r.made.events = append(r.made.events, nil) }
+func newRecorder(seed uint64) *recorder {
+	return &recorder{rand: *rand.New(rand.NewPCG(seed, 0x6c6f636b73746570))}
+}
 
-func (r *recorder) Intn(n int, label string) int {
-	v := r.src.Intn(n, label)
-	if last := len(r.made.events) - 1; last >= 0 {
-		r.made.events[last] = append(r.made.events[last], v)
-	} else {
-		r.made.head = append(r.made.head, v)
-	}
+func (r *recorder) event() { r.begun = append(r.begun, len(r.chosen)) }
+
+func (r *recorder) Intn(n int, _ string) int {
+	v := r.rand.IntN(n)
+	r.chosen = append(r.chosen, v)
 	return v
+}
+
+// made is what it chose.
+func (r *recorder) made() (c choices) {
+	end := len(r.chosen)
+	for i := len(r.begun) - 1; i >= 0; i-- {
+		c.events = append(c.events, r.chosen[r.begun[i]:end:end])
+		end = r.begun[i]
+	}
+	slices.Reverse(c.events)
+	c.head = r.chosen[:end:end]
+	return c
 }
 
 // replayer is a source that repeats choices. Where the run has come to ask for others, it takes what fits, and 0 beyond the end.
@@ -67,18 +82,13 @@ type shrinker struct {
 const attempts = 4000
 
 // replay runs the choices and returns the violation, if it is still the same.
-func (s *shrinker) replay(c choices) *Violation {
+func (s *shrinker) replay(c choices, told bool) *Violation {
 	r := &replayer{made: c, at: -1}
 	w := newWalk(s.newMachine(), s.options.World, s.options.Setup, r).judging(s.options)
-	var v *Violation
-	for range c.events {
-		if v = w.event(); v != nil || w.stats.Inconclusive != "" {
-			break
-		}
+	if told {
+		w.inWords()
 	}
-	if s.options.Heal && v == nil && w.stats.Inconclusive == "" {
-		v = w.heal()
-	}
+	v := w.run(len(c.events), s.options.Heal)
 	if v != nil && v.key() != s.found.key() {
 		return nil
 	}
@@ -91,23 +101,28 @@ func (s *shrinker) try(c choices) bool {
 		return false
 	}
 	s.attempts--
-	v := s.replay(c)
+	v := s.replay(c, false)
 	if v == nil {
 		return false
 	}
-	if n := len(v.Trace) - 1; n < len(c.events) {
-		c.events = c.events[:n]
+	if v.events < len(c.events) {
+		c.events = c.events[:v.events]
 	}
 	s.best, s.found = c, v
 	return true
 }
 
-// shrink does what it can.
+// shrink does what it can, and tells what is left in words.
 func (s *shrinker) shrink() {
 	s.attempts = attempts
 	if !s.try(s.best) {
 		return // not reproducible: leave it as it was found
 	}
+	defer func() {
+		if v := s.replay(s.best, true); v != nil {
+			s.found = v
+		}
+	}()
 	for again := true; again && s.attempts > 0; {
 		again = s.remove()
 		again = s.lower() || again

@@ -22,7 +22,7 @@ func (w *walk) torn(e gen.Event, ticket checker.Ticket, parts []observe.Part, ef
 		p, is := asked[group]
 		v := w.judge(group, effects, false, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
 			dropped := b.Open()
-			if is && w.sent[ticket].group == group {
+			if is && w.sent.group(ticket) == group {
 				dropped = append(dropped, ticket)
 			}
 			loaded := func(from *observe.Branch) bool {

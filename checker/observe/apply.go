@@ -96,9 +96,9 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 		return Outcome{Branch: b, Overflow: true}
 	}
 	broken := len(w.config.Broken) > 0
-	n := *b
+	n := b.next()
 	n.state = t.Next
-	o := Outcome{Branch: &n, Rules: slices.Clone(t.Rules), Records: slices.Clone(t.Records)}
+	o := Outcome{Branch: n, Rules: slices.Clone(t.Rules), Records: slices.Clone(t.Records)}
 	n.generation = t.Generation.After(n.generation)
 	if c.event.Kind.Request() {
 		o.Rules = append(o.Rules, c.cites(w, t)...)
@@ -133,12 +133,12 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 		}
 	}
 	o.Dropped = append(o.Dropped, n.forget(broken)...)
-	n.unseen = w.hides(&n, b, c, t)
+	n.unseen = w.hides(n, b, c, t)
 	if n.state.Serving != classic.Loading {
 		n.lost = ""
 	}
-	w.settleOffsets(&n, b, c, t, at)
-	w.arm(&n, b, t, at)
+	w.settleOffsets(n, b, c, t, at)
+	w.arm(n, b, t, at)
 	if !broken {
 		n.check(t)
 	}
@@ -147,7 +147,7 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 		if r.To.Kind != classic.Caller && !closed[i].open {
 			continue
 		}
-		o.Answers = append(o.Answers, w.answer(&n, &now, c, t, r, closed[i]))
+		o.Answers = append(o.Answers, w.answer(n, &now, c, t, r, closed[i]))
 	}
 	return o
 }
@@ -364,18 +364,26 @@ type Timer struct {
 // Timers are the armed timers, in slot order.
 func (b *Branch) Timers() []Timer {
 	var ts []Timer
+	b.EachTimer(func(t Timer) bool {
+		ts = append(ts, t)
+		return true
+	})
+	return ts
+}
+
+// EachTimer yields the armed timers, in slot order.
+func (b *Branch) EachTimer(yield func(Timer) bool) {
 	for i := range b.holders {
-		if b.state.Slots[i].Timed {
-			ts = append(ts, Timer{Kind: classic.SessionTimer, Slot: int8(i), Member: b.holders[i].id, Window: b.holders[i].timer})
+		if b.state.Slots[i].Timed && !yield(Timer{Kind: classic.SessionTimer, Slot: int8(i), Member: b.holders[i].id, Window: b.holders[i].timer}) {
+			return
 		}
 	}
-	if b.state.JoinTimer {
-		ts = append(ts, Timer{Kind: classic.GroupJoinTimer, Window: b.joinTimer})
+	if b.state.JoinTimer && !yield(Timer{Kind: classic.GroupJoinTimer, Window: b.joinTimer}) {
+		return
 	}
 	if b.state.SyncTimer {
-		ts = append(ts, Timer{Kind: classic.GroupSyncTimer, Window: b.syncTimer})
+		yield(Timer{Kind: classic.GroupSyncTimer, Window: b.syncTimer})
 	}
-	return ts
 }
 
 // Fire yields every outcome of a timer that fires within the window. The timer is one of b.Timers(); when it may fire and when it must

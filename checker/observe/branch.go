@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/muster-kafka/muster/checker"
@@ -44,6 +45,19 @@ type parked struct {
 	version int16
 	id      string // the member id that the request carried
 }
+
+// spent are branches to be used again: they are large, and a judge that drops most of them would otherwise keep the collector busy.
+var spent = sync.Pool{New: func() any { return new(Branch) }}
+
+// next is a copy, to be changed.
+func (b *Branch) next() *Branch {
+	n := spent.Get().(*Branch)
+	*n = *b
+	return n
+}
+
+// Recycle gives the branch up. Nobody may use it any more.
+func (b *Branch) Recycle() { spent.Put(b) }
 
 // Group is the group's name.
 func (b *Branch) Group() string { return b.group }

@@ -25,6 +25,10 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(pa
 	if !w.config.KeepLog {
 		return
 	}
+	writes := len(t.Records) > 0 && c.event.Write != classic.WriteFailed
+	if !writes && c.event.Kind != classic.TxnMarker {
+		return // n has the log of b
+	}
 	l := logged{}
 	if b.log != nil {
 		l = *b.log
@@ -33,7 +37,7 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(pa
 		l.ledger = l.end(c.producer, !c.event.Aborted) // whatever is in memory (offset-delete.pending)
 	}
 	for _, r := range t.Records {
-		if c.event.Write == classic.WriteFailed {
+		if !writes {
 			break
 		}
 		tombstoned := w.config.Profile.PendingTombstoned

@@ -69,8 +69,12 @@ func (g *Generator) Who(id string) string {
 	return "unseen"
 }
 
-// Mute makes events come without their lines, which is faster. It changes nothing else.
+// Mute makes events come without their lines, which is faster, and Tell ends that; neither changes anything else. A generator tells unless it has
+// been muted. Lines are right only where all of them are told.
 func (g *Generator) Mute() { g.mute = true }
+
+// Tell makes events come with their lines again.
+func (g *Generator) Tell() { g.mute = false }
 
 // line is a formatted line, unless nobody wants it.
 func (g *Generator) line(format string, args ...any) string {
