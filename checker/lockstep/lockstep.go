@@ -90,7 +90,7 @@ type Stats struct {
 // Run walks the machine for the given number of events drawn from the source. The machine must be new. The world's configuration must be
 // the machine's own; setup says what may be asked of it. Where that has things done to the broker, the machine must be a checker.Broker.
 func Run(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source, steps int) (*Violation, Stats) {
-	w := newWalk(m, config, setup, src).inWords()
+	w := newWalk(m, observe.NewWorld(config), config.MaxSize, setup, src).inWords()
 	v := w.run(steps, false)
 	return v, w.stats
 }
@@ -169,11 +169,11 @@ func (r *requests) end(t checker.Ticket) {
 	*r = slices.DeleteFunc(*r, func(s *sent) bool { return s.ticket == t })
 }
 
-func newWalk(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source) *walk {
+func newWalk(m checker.Machine, world *observe.World, maxSize int, setup gen.Setup, src gen.Source) *walk {
 	w := &walk{
-		machine: m, world: observe.NewWorld(config), src: src, gen: gen.New(setup, src),
+		machine: m, world: world, src: src, gen: gen.New(setup, src),
 		sets:  map[string][]*observe.Branch{},
-		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: config.MaxSize, network: setup.Network,
+		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: maxSize, network: setup.Network,
 	}
 	for _, g := range w.gen.Groups() {
 		w.set(g)

@@ -86,6 +86,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 	})
 	defer restore()
 
+	world := observe.NewWorld(o.World)
 	r.Rules = map[classic.RuleID]int64{}
 	digest := fnv.New64a()
 	var small *shrinker
@@ -94,7 +95,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 		rapid.Check(tb, func(t *rapid.T) {
 			src := newRecorder(drawSeed(t))
 			steps := 1 + src.rand.IntN(2*o.Steps)
-			w := newWalk(newMachine(), o.World, o.Setup, src).judging(o)
+			w := newWalk(newMachine(), world.Again(), o.World.MaxSize, o.Setup, src).judging(o)
 			if o.Digest {
 				w.inWords()
 			}
@@ -118,7 +119,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 				r.Healed, r.Emptied = max(r.Healed, w.stats.Healed), max(r.Emptied, w.stats.Emptied)
 			}()
 			if v := w.run(steps, o.Heal); v != nil {
-				small = &shrinker{newMachine: newMachine, options: o, best: src.made(), found: v}
+				small = &shrinker{newMachine: newMachine, options: o, world: world, best: src.made(), found: v}
 				t.Fatalf("differs from the specification: %s", v.key())
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/observe"
 )
 
 // A run is determined by its choices. Shrinking removes events with the choices that made them, then turns the choices that are left to
@@ -72,6 +73,7 @@ func (r *replayer) Intn(n int, _ string) int {
 type shrinker struct {
 	newMachine func() checker.Machine
 	options    Options
+	world      *observe.World
 	attempts   int // how many are left
 
 	best  choices
@@ -84,7 +86,7 @@ const attempts = 4000
 // replay runs the choices and returns the violation, if it is still the same.
 func (s *shrinker) replay(c choices, told bool) *Violation {
 	r := &replayer{made: c, at: -1}
-	w := newWalk(s.newMachine(), s.options.World, s.options.Setup, r).judging(s.options)
+	w := newWalk(s.newMachine(), s.world.Again(), s.options.World.MaxSize, s.options.Setup, r).judging(s.options)
 	if told {
 		w.inWords()
 	}

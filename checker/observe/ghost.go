@@ -33,14 +33,14 @@ func (b *Branch) Bind(names Binding) *Branch {
 			h.id = id
 		}
 	}
-	if n.log != nil {
-		l := *n.log
-		for i := range l.holders {
-			if id, ok := names[l.holders[i].id]; ok && l.holders[i].id != "" {
-				l.holders[i].id = id
+	if n.log != nil && n.log.group != nil {
+		group := *n.log.group
+		for i := range group.holders {
+			if id, ok := names[group.holders[i].id]; ok && group.holders[i].id != "" {
+				group.holders[i].id = id
 			}
 		}
-		n.log = &l
+		n.log = &logged{group: &group, ledger: n.log.ledger}
 	}
 	return &n
 }

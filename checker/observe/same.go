@@ -77,9 +77,10 @@ func (l *logged) hash() uint64 {
 	if l == nil {
 		return 0
 	}
-	b := Branch{state: l.state, generation: l.generation, holders: l.holders, assigns: l.assigns, ledger: l.ledger}
+	b := l.recorded().branch()
+	b.ledger = l.ledger
 	sum := b.Hash()
-	if l.grouped {
+	if l.group != nil {
 		sum = ^sum
 	}
 	return sum

@@ -16,7 +16,7 @@ import (
 // taken back, so that they mean the same in every branch. A World may be used by several goroutines.
 type World struct {
 	config Config
-	models sync.Pool // of *stepper
+	models *sync.Pool // of *stepper
 
 	mu     sync.Mutex
 	lists  map[string]uint8
@@ -43,9 +43,15 @@ var errFull = errors.New("more symbols than there are")
 const consumerType = "consumer"
 
 // NewWorld returns the world of one run.
-func NewWorld(c Config) *World {
+func NewWorld(c Config) *World { return newWorld(c.withDefaults(), &sync.Pool{}) }
+
+// Again is a new world with the same configuration, which is cheaper than one of its own.
+func (w *World) Again() *World { return newWorld(w.config, w.models) }
+
+func newWorld(c Config, models *sync.Pool) *World {
 	w := &World{
-		config: c.withDefaults(),
+		config: c,
+		models: models,
 		lists:  map[string]uint8{},
 		names:  map[string]uint8{},
 		types:  map[string]uint8{consumerType: 1},
@@ -161,10 +167,10 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 	return n, nil
 }
 
-// stepper is a model with its scratch space, and the lexicon that it was made with.
+// stepper is a model with its scratch space, and the lexicon that it reads.
 type stepper struct {
 	model   *classic.Model
-	symbols *symbols
+	lexicon classic.Lexicon
 }
 
 // breaks says whether a rule that is decided here is to be broken on purpose.
@@ -179,14 +185,15 @@ func (w *World) step(s *classic.State, e *classic.Event, yield func(*classic.Tra
 
 // stepper is a model that knows all symbols; put it back into models after use.
 func (w *World) stepper() *stepper {
-	now := w.symbols.Load()
 	m, _ := w.models.Get().(*stepper)
-	if m == nil || m.symbols != now {
-		m = &stepper{symbols: now, model: classic.New(classic.Config{
-			Profile: w.config.Profile, Lexicon: &now.lexicon, SyncInFlight: w.config.SlowWrites, Broken: w.config.Broken,
+	if m == nil {
+		m = &stepper{}
+		m.model = classic.New(classic.Config{
+			Profile: w.config.Profile, Lexicon: &m.lexicon, SyncInFlight: w.config.SlowWrites, Broken: w.config.Broken,
 			InitialDelay: w.config.InitialDelay > 0, MaxSize: w.config.MaxSize,
-		})}
+		})
 	}
+	m.lexicon = w.symbols.Load().lexicon
 	return m
 }
 
