@@ -24,7 +24,7 @@ type scratch struct {
 	dropped  []checker.Ticket
 	records  []classic.RecordKind
 	timers   []timer
-	spent    []*observe.Branch
+	parts    []observe.Part
 }
 
 // timer is an armed timer, comparable.

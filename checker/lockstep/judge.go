@@ -1,7 +1,6 @@
 package lockstep
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
@@ -21,17 +20,18 @@ func (w *walk) request(e gen.Event) *Violation {
 	w.stats.Requests++
 	w.tickets++
 	ticket := w.tickets
-	parts := observe.SplitByGroup(e.Request)
+	parts := observe.AppendParts(w.scratch.parts[:0], e.Request)
+	w.scratch.parts = parts
 	if _, list := e.Request.(*kmsg.ListGroupsRequest); list {
 		for _, g := range slices.Sorted(maps.Keys(w.sets)) {
 			parts = append(parts, observe.Part{Group: g, Message: e.Request})
 		}
 	}
-	own := &sent{ticket: ticket, event: e}
+	own := w.sent.add()
+	own.ticket, own.event = ticket, e
 	if len(parts) > 0 {
 		own.group = parts[0].Group
 	}
-	w.sent = append(w.sent, own)
 	tearer, can := w.machine.(checker.Tearer)
 	if e.Torn = e.Torn && can; e.Torn {
 		tearer.Tear(e.Kept)
@@ -63,7 +63,7 @@ func (w *walk) request(e gen.Event) *Violation {
 	for _, p := range parts {
 		r := w.asked(e, ticket, p, effects)
 		v := w.judge(p.Group, effects, e.FailWrites, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
-			return w.world.Apply(b, r, at, func(o observe.Outcome) bool { return w.settled(o, at, e.FailWrites, instant, yield) })
+			return w.world.Apply(b, r, at, yield)
 		})
 		if v != nil || w.stats.Inconclusive != "" {
 			return v
@@ -132,7 +132,7 @@ func (w *walk) fire(t checker.Timer, fails bool) *Violation {
 		for _, own := range b.Timers() {
 			if own.Kind == t.Kind && own.Member == t.Member {
 				own.WriteFails = fails
-				w.world.Fire(b, own, at, func(o observe.Outcome) bool { return w.settled(o, at, fails, instant, yield) })
+				w.world.Fire(b, own, at, yield)
 			}
 		}
 		return nil
@@ -141,33 +141,6 @@ func (w *walk) fire(t checker.Timer, fails bool) *Violation {
 		return v
 	}
 	return w.elsewhere([]observe.Part{{Group: t.Group}}, effects)
-}
-
-// instant bounds how many timers may fire within a step.
-const instant = 4
-
-// settled yields an outcome, and what becomes of it if timers that are due at this very instant fire within the same step. A timer without
-// length is due when it is armed, and a machine may fire it at once.
-func (w *walk) settled(o observe.Outcome, at observe.Window, fails bool, more int, yield func(observe.Outcome) bool) bool {
-	if !yield(o) {
-		return false
-	}
-	if o.Overflow || more == 0 {
-		return true
-	}
-	going := true
-	o.Branch.EachTimer(func(t observe.Timer) bool {
-		if t.Window.Latest > at.Latest {
-			return true
-		}
-		t.WriteFails = fails
-		w.world.Fire(o.Branch, t, at, func(next observe.Outcome) bool {
-			going = w.settled(o.Then(next), at, fails, more-1, yield)
-			return going
-		})
-		return going
-	})
-	return going
 }
 
 // minted is the member id that a JoinGroup was given: the answer says it, or else the timer that runs for a member nobody knew.
@@ -208,91 +181,6 @@ func (w *walk) drain() checker.Effects {
 		w.say(a.Ticket, a.Message)
 	}
 	return effects
-}
-
-// judge keeps the outcomes of one group that are what the machine did.
-func (w *walk) judge(group string, effects checker.Effects, fails bool, outcomes func(*observe.Branch, func(observe.Outcome) bool) error) *Violation {
-	got := w.seen(group, effects)
-	got.fails = fails
-	var next distinct
-	var nearest *difference
-	predictions := 0
-	var failed error
-	before := w.set(group)
-	spent := w.scratch.spent[:0]
-	for _, b := range before {
-		err := outcomes(b, func(o observe.Outcome) bool {
-			if o.Overflow {
-				failed = observe.ErrCapacity
-				return false
-			}
-			predictions++
-			if d := got.compare(w, &o); d != nil {
-				spent = append(spent, o.Branch)
-				if nearest == nil || d.depth > nearest.depth {
-					nearest = d
-				}
-				return true
-			}
-			for _, id := range o.Rules {
-				w.stats.Rules[id]++
-			}
-			if !next.add(o.Branch) {
-				spent = append(spent, o.Branch)
-			}
-			return true
-		})
-		if failed = errors.Join(failed, err); failed != nil {
-			w.stats.Inconclusive = failed.Error()
-			return nil
-		}
-	}
-	if len(next.all) == 0 {
-		if nearest == nil {
-			nearest = &difference{what: "timers", expected: "no such timer", got: "a timer that fires"}
-		}
-		return w.violation(group, nearest, predictions-1)
-	}
-	w.sets[group] = next.all
-	w.stats.Branches = max(w.stats.Branches, len(next.all))
-	w.scratch.spent = append(spent, before...)
-	w.recycle(next.all)
-	return nil
-}
-
-// recycle gives up the branches that are spent, but for those that are still in use.
-func (w *walk) recycle(used []*observe.Branch) {
-	for i, b := range w.scratch.spent {
-		if !slices.Contains(used, b) && !slices.Contains(w.scratch.spent[:i], b) {
-			b.Recycle()
-		}
-	}
-	clear(w.scratch.spent)
-}
-
-// distinct are branches that differ.
-type distinct struct {
-	all    []*observe.Branch
-	hashes []uint64
-}
-
-// add adds a branch unless there is an equal one. Mostly there is only one, so hashes are made from the second on.
-func (d *distinct) add(b *observe.Branch) bool {
-	if len(d.all) == 0 {
-		d.all = append(d.all, b)
-		return true
-	}
-	if len(d.hashes) == 0 {
-		d.hashes = append(d.hashes, d.all[0].Hash())
-	}
-	hash := b.Hash()
-	for i, h := range d.hashes {
-		if h == hash && d.all[i].Equal(b) {
-			return false
-		}
-	}
-	d.all, d.hashes = append(d.all, b), append(d.hashes, hash)
-	return true
 }
 
 // set are the branches that explain a group so far.

@@ -5,7 +5,6 @@ package lockstep
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -133,6 +132,7 @@ type walk struct {
 	notes    []string                         // comments for the next block of the trace
 	answered func(*gen.Client, kmsg.Response) // where clients heal: hears of every answer
 	scratch  scratch
+	verdict  *judgement
 }
 
 // sent is a request on its way.
@@ -144,8 +144,22 @@ type sent struct {
 	abandoned bool // the client has given it up
 }
 
-// requests are on their way, in the order in which they were sent. There are never many.
+// requests are on their way, in the order in which they were sent. There are never many. Beyond its end is room for more.
 type requests []*sent
+
+// add makes room for a request.
+func (r *requests) add() *sent {
+	n := len(*r)
+	if n < cap(*r) {
+		if *r = (*r)[:n+1]; (*r)[n] != nil {
+			*(*r)[n] = sent{}
+			return (*r)[n]
+		}
+		*r = (*r)[:n]
+	}
+	*r = append(*r, new(sent))
+	return (*r)[n]
+}
 
 // of is the request with the ticket, or nil.
 func (r requests) of(t checker.Ticket) *sent {
@@ -165,16 +179,26 @@ func (r requests) group(t checker.Ticket) string {
 	return ""
 }
 
+// end drops a request.
 func (r *requests) end(t checker.Ticket) {
-	*r = slices.DeleteFunc(*r, func(s *sent) bool { return s.ticket == t })
+	all := *r
+	for i, s := range all {
+		if s.ticket == t {
+			copy(all[i:], all[i+1:])
+			all[len(all)-1] = s
+			*r = all[:len(all)-1]
+			return
+		}
+	}
 }
 
 func newWalk(m checker.Machine, world *observe.World, maxSize int, setup gen.Setup, src gen.Source) *walk {
 	w := &walk{
-		machine: m, world: world, src: src, gen: gen.New(setup, src),
+		machine: m, world: world.Transient(), src: src, gen: gen.New(setup, src),
 		sets:  map[string][]*observe.Branch{},
 		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: maxSize, network: setup.Network,
 	}
+	w.verdict = newJudgement(w)
 	for _, g := range w.gen.Groups() {
 		w.set(g)
 	}

@@ -90,10 +90,11 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 	r.Rules = map[classic.RuleID]int64{}
 	digest := fnv.New64a()
 	var small *shrinker
+	src := &recorder{}
 	tb := &quietTB{}
 	tb.run(func() {
 		rapid.Check(tb, func(t *rapid.T) {
-			src := newRecorder(drawSeed(t))
+			src.reset(drawSeed(t))
 			steps := 1 + src.rand.IntN(2*o.Steps)
 			w := newWalk(newMachine(), world.Again(), o.World.MaxSize, o.Setup, src).judging(o)
 			if o.Digest {
@@ -120,6 +121,7 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 			}()
 			if v := w.run(steps, o.Heal); v != nil {
 				small = &shrinker{newMachine: newMachine, options: o, world: world, best: src.made(), found: v}
+				src = &recorder{}
 				t.Fatalf("differs from the specification: %s", v.key())
 			}
 		})

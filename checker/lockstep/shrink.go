@@ -20,13 +20,19 @@ type choices struct {
 
 // recorder is a source that draws from a seed and remembers what it chose.
 type recorder struct {
-	rand   rand.Rand
+	pcg    rand.PCG
+	rand   *rand.Rand
 	chosen []int
 	begun  []int // where the choices of each event begin
 }
 
-func newRecorder(seed uint64) *recorder {
-	return &recorder{rand: *rand.New(rand.NewPCG(seed, 0x6c6f636b73746570))}
+// reset begins anew. What has been made so far is gone.
+func (r *recorder) reset(seed uint64) {
+	r.pcg.Seed(seed, 0x6c6f636b73746570)
+	r.chosen, r.begun = r.chosen[:0], r.begun[:0]
+	if r.rand == nil {
+		r.rand = rand.New(&r.pcg)
+	}
 }
 
 func (r *recorder) event() { r.begun = append(r.begun, len(r.chosen)) }

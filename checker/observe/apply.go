@@ -19,6 +19,10 @@ func (w *World) Apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 	if r.Minted != "" {
 		w.Know(r.Minted)
 	}
+	if !b.haunted() {
+		_, err := w.apply(b, r, at, yield)
+		return err
+	}
 	for _, bound := range w.bindings(b, r.Message) {
 		if more, err := w.apply(bound, r, at, yield); err != nil || !more {
 			return err
@@ -28,7 +32,9 @@ func (w *World) Apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 }
 
 func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool) (bool, error) {
-	c, err := w.translate(b, r)
+	st := w.stepper()
+	defer w.models.Put(st)
+	c, err := w.translate(b, r, &st.call)
 	if errors.Is(err, errFull) {
 		return yield(Outcome{Branch: b, Overflow: true}), nil
 	}
@@ -56,8 +62,9 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 			return false, nil
 		}
 	}
-	w.step(&b.state, &c.event, func(t *classic.Transition) bool {
-		o := w.follow(b, c, t, at)
+	st.lexicon = w.symbols.Load().lexicon
+	st.model.Step(&b.state, &c.event, func(t *classic.Transition) bool {
+		o := w.follow(st, b, c, t, at)
 		if more = yield(o); more && c.mayBlameWrite(o) {
 			o.Answers = slices.Clone(o.Answers)
 			o.Answers[0].Message = w.commitAnswer(c, classic.CodeWriteFailed, true)
@@ -91,14 +98,14 @@ func (w *World) refuseOtherwise(c *call, o Outcome, yield func(Outcome) bool) bo
 }
 
 // follow turns a transition of a branch into its outcome.
-func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Outcome {
+func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, at Window) Outcome {
 	if t.Overflow {
 		return Outcome{Branch: b, Overflow: true}
 	}
 	broken := len(w.config.Broken) > 0
 	n := b.next()
 	n.state = t.Next
-	o := Outcome{Branch: n, Rules: slices.Clone(t.Rules), Records: slices.Clone(t.Records)}
+	o := Outcome{Branch: n, Rules: append(st.rules[:0], t.Rules...), Records: append(st.records[:0], t.Records...), Answers: st.answers[:0], Dropped: st.dropped[:0]}
 	n.generation = t.Generation.After(n.generation)
 	if c.event.Kind.Request() {
 		o.Rules = append(o.Rules, c.cites(w, t)...)
@@ -107,7 +114,10 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 			n.holders[t.Rekeyed].client = c.request.ClientID
 		}
 	}
-	now := scene{former: b, during: n.holders}
+	now := &st.scene
+	if now.former = b; shown(c, t) {
+		now.during = n.holders
+	}
 	for _, s := range t.Superseded {
 		if s.Kind == classic.Caller { // given up itself: by broken rules, and by Kafka 2.4 (static.pending)
 			continue
@@ -117,13 +127,15 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 		}
 	}
 	answered := false
-	closed := make([]parked, len(t.Replies))
-	for i, r := range t.Replies {
+	closed := st.closed[:0]
+	for _, r := range t.Replies {
+		ended := parked{}
 		if r.To.Kind == classic.Caller {
 			answered = true
 		} else {
-			closed[i] = n.close(r.To, broken)
+			ended = n.close(r.To, broken)
 		}
+		closed = append(closed, ended)
 	}
 	if c.event.Kind.Request() && !answered {
 		if slices.Contains(t.Superseded, classic.Address{Kind: classic.Caller}) {
@@ -147,9 +159,17 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 		if r.To.Kind != classic.Caller && !closed[i].open {
 			continue
 		}
-		o.Answers = append(o.Answers, w.answer(n, &now, c, t, r, closed[i]))
+		o.Answers = append(o.Answers, w.answer(n, now, c, t, r, closed[i]))
+	}
+	if st.closed = closed; w.transient {
+		st.rules, st.records, st.answers, st.dropped = o.Rules, o.Records, o.Answers, o.Dropped
 	}
 	return o
+}
+
+// shown says whether an answer tells ids: that to a JoinGroup may.
+func shown(c *call, t *classic.Transition) bool {
+	return c.event.Kind == classic.JoinGroup || slices.ContainsFunc(t.Replies, func(r classic.Reply) bool { return r.To.Kind == classic.ParkedJoin })
 }
 
 // settleOffsets does to the offsets, and to the log, what the transition says.
@@ -203,7 +223,7 @@ func (n *Branch) learn(b *Branch, c *call, t *classic.Transition) {
 		n.assigns = c.assigns
 	}
 	id := c.request.Minted
-	if id == "" {
+	if id == "" && (t.Minted >= 0 || t.Rekeyed >= 0) {
 		id = ghost(c.request.Ticket)
 	}
 	if m := t.Minted; m >= 0 {
@@ -369,6 +389,15 @@ func (b *Branch) Timers() []Timer {
 		return true
 	})
 	return ts
+}
+
+// Due says whether a timer's time has come.
+func (b *Branch) Due(at Window) (due bool) {
+	b.EachTimer(func(t Timer) bool {
+		due = t.Window.Latest <= at.Latest
+		return !due
+	})
+	return due
 }
 
 // EachTimer yields the armed timers, in slot order.

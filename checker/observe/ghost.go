@@ -56,6 +56,16 @@ func (b *Branch) Ghosts() []string {
 	return gs
 }
 
+// haunted says whether the branch has a ghost.
+func (b *Branch) haunted() bool {
+	for i := range b.holders {
+		if b.state.Slots[i].Kind != classic.Free && isGhost(b.holders[i].id) {
+			return true
+		}
+	}
+	return false
+}
+
 // bindings are the branches that result from taking the strange ids of a request for ghosts' in every way, the branch itself first.
 func (w *World) bindings(b *Branch, req kmsg.Request) []*Branch {
 	ghosts := b.Ghosts()

@@ -59,8 +59,8 @@ func notModelled(format string, args ...any) error {
 }
 
 // translate reads a request against a branch.
-func (w *World) translate(b *Branch, r Request) (*call, error) {
-	c := &call{request: r}
+func (w *World) translate(b *Branch, r Request, c *call) (*call, error) {
+	*c = call{request: r, entries: c.entries[:0], put: c.put[:0], deletes: c.deletes[:0]}
 	if r.WriteFails {
 		c.event.Write = classic.WriteFailed
 	}

@@ -24,8 +24,8 @@ func (c *call) shows() bool {
 func (w *World) unseen(b *Branch, c *call, at Window, yield func(Outcome) bool) bool {
 	none := &Branch{group: b.group}
 	more := true
-	w.step(&none.state, &c.event, func(t *classic.Transition) bool {
-		o := w.follow(none, c, t, at)
+	w.step(&none.state, &c.event, func(st *stepper, t *classic.Transition) bool {
+		o := w.follow(st, none, c, t, at)
 		o.Branch, o.Rules = b, append(o.Rules, classic.GroupUnseen)
 		more = yield(o)
 		return more

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -17,6 +18,8 @@ import (
 type World struct {
 	config Config
 	models *sync.Pool // of *stepper
+
+	transient bool
 
 	mu     sync.Mutex
 	lists  map[string]uint8
@@ -47,6 +50,12 @@ func NewWorld(c Config) *World { return newWorld(c.withDefaults(), &sync.Pool{})
 
 // Again is a new world with the same configuration, which is cheaper than one of its own.
 func (w *World) Again() *World { return newWorld(w.config, w.models) }
+
+// Transient makes outcomes good only while they are yielded, but for their branches: what else is in them is used again. It returns the world.
+func (w *World) Transient() *World {
+	w.transient = true
+	return w
+}
 
 func newWorld(c Config, models *sync.Pool) *World {
 	w := &World{
@@ -167,19 +176,29 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 	return n, nil
 }
 
-// stepper is a model with its scratch space, and the lexicon that it reads.
+// stepper is a model with its scratch space, and the lexicon that it reads. Whoever steps has one to himself.
 type stepper struct {
 	model   *classic.Model
 	lexicon classic.Lexicon
+
+	call   call
+	scene  scene
+	closed []parked
+
+	// of outcomes, where they are transient
+	rules   []classic.RuleID
+	records []classic.Record
+	answers []Answer
+	dropped []checker.Ticket
 }
 
 // breaks says whether a rule that is decided here is to be broken on purpose.
 func (w *World) breaks(rule classic.RuleID) bool { return slices.Contains(w.config.Broken, rule) }
 
 // step asks the model.
-func (w *World) step(s *classic.State, e *classic.Event, yield func(*classic.Transition) bool) {
+func (w *World) step(s *classic.State, e *classic.Event, yield func(*stepper, *classic.Transition) bool) {
 	m := w.stepper()
-	m.model.Step(s, e, yield)
+	m.model.Step(s, e, func(t *classic.Transition) bool { return yield(m, t) })
 	w.models.Put(m)
 }
 

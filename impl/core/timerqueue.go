@@ -83,15 +83,15 @@ func (q *TimerQueue) TakeDue(now time.Time) (TimerDue, bool) {
 }
 
 // Timers are all armed timers, soonest first.
-func (q *TimerQueue) Timers() []Arm {
-	sorted := slices.Clone(q.heap)
-	slices.SortFunc(sorted, func(a, b *queued) int {
-		return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(a.Seq, b.Seq))
-	})
-	arms := make([]Arm, len(sorted))
-	for i, t := range sorted {
-		arms[i] = t.Arm
+func (q *TimerQueue) Timers() []Arm { return q.AppendTimers(nil) }
+
+// AppendTimers is Timers for a caller that has room.
+func (q *TimerQueue) AppendTimers(arms []Arm) []Arm {
+	from := len(arms)
+	for _, t := range q.heap {
+		arms = append(arms, t.Arm)
 	}
+	slices.SortFunc(arms[from:], func(a, b Arm) int { return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(a.Seq, b.Seq)) })
 	return arms
 }
 
