@@ -116,7 +116,7 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 	}
 	now := &st.scene
 	if now.former = b; shown(c, t) {
-		now.during = n.holders
+		copy(now.during[:], n.holders[:max(b.used(), n.used())])
 	}
 	for _, s := range t.Superseded {
 		if s.Kind == classic.Caller { // given up itself: by broken rules, and by Kafka 2.4 (static.pending)
@@ -144,7 +144,7 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 			n.park(c, t)
 		}
 	}
-	o.Dropped = append(o.Dropped, n.forget(broken)...)
+	o.Dropped = append(o.Dropped, n.forget(b, broken)...)
 	n.unseen = w.hides(n, b, c, t)
 	if n.state.Serving != classic.Loading {
 		n.lost = ""
@@ -237,7 +237,7 @@ func (n *Branch) learn(b *Branch, c *call, t *classic.Transition) {
 			n.holders[s].session, n.holders[s].rebalance = c.session, c.rebalance
 		}
 	}
-	for i := range n.holders {
+	for i := range n.used() {
 		if n.state.Slots[i].Kind != classic.Member || b.state.Slots[i].Kind == classic.Member && int8(i) != t.Minted {
 			continue
 		}
@@ -285,8 +285,8 @@ func (n *Branch) park(c *call, t *classic.Transition) {
 
 // forget clears the holders of slots that the transition freed. Only a model with broken rules may leave requests of theirs behind:
 // they are dropped.
-func (n *Branch) forget(broken bool) (left []checker.Ticket) {
-	for i := range n.holders {
+func (n *Branch) forget(former *Branch, broken bool) (left []checker.Ticket) {
+	for i := range former.used() {
 		if n.state.Slots[i].Kind != classic.Free || n.holders[i].id == "" {
 			continue
 		}
@@ -319,7 +319,7 @@ func (w *World) arm(n, b *Branch, t *classic.Transition, at Window) {
 			if e.Timer == classic.GroupJoinTimer && w.breaks(classic.JoinTimerFixed) {
 				d *= 2
 			}
-			for i := range b.holders {
+			for i := range b.used() {
 				if e.Also>>i&1 == 1 {
 					d = max(d, b.holders[i].rebalance)
 				}
@@ -352,7 +352,7 @@ const spin = time.Second
 
 // maxRebalance is the largest rebalance timeout of the members, at least 0 (join.timer.fixed).
 func (n *Branch) maxRebalance() (d time.Duration) {
-	for i := range n.holders {
+	for i := range n.used() {
 		if n.state.Slots[i].Kind == classic.Member {
 			d = max(d, n.holders[i].rebalance)
 		}
@@ -362,7 +362,7 @@ func (n *Branch) maxRebalance() (d time.Duration) {
 
 // check holds the model to its word: what a state says of parked requests is what has been parked.
 func (n *Branch) check(t *classic.Transition) {
-	for i := range n.holders {
+	for i := range n.used() {
 		s, h := &n.state.Slots[i], &n.holders[i]
 		if s.Joining != h.join.open || s.Syncing != h.sync.open || s.Kind != classic.Free && h.id == "" {
 			panic(fmt.Sprintf("observe: slot %d of %v is not what rules %v say", i, n, t.Rules))
@@ -402,7 +402,7 @@ func (b *Branch) Due(at Window) (due bool) {
 
 // EachTimer yields the armed timers, in slot order.
 func (b *Branch) EachTimer(yield func(Timer) bool) {
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Timed && !yield(Timer{Kind: classic.SessionTimer, Slot: int8(i), Member: b.holders[i].id, Window: b.holders[i].timer}) {
 			return
 		}

@@ -13,10 +13,15 @@ import (
 
 // Branch is one explanation of one group.
 type Branch struct {
+	head
+	holders [classic.MaxSlots]holder // those of slots that are free are zero
+}
+
+// head is all of a branch but its holders.
+type head struct {
 	group      string
 	state      classic.State
 	generation int32
-	holders    [classic.MaxSlots]holder
 	joinTimer  Window
 	syncTimer  Window
 	delay      delay    // of PreparingRebalance that is the initial delay
@@ -52,8 +57,20 @@ var spent = sync.Pool{New: func() any { return new(Branch) }}
 // next is a copy, to be changed.
 func (b *Branch) next() *Branch {
 	n := spent.Get().(*Branch)
-	*n = *b
+	was, used := n.used(), b.used()
+	n.head = b.head
+	copy(n.holders[:used], b.holders[:used])
+	clear(n.holders[used:max(used, was)])
 	return n
+}
+
+// used is how many slots there are up to the last that is in use.
+func (b *Branch) used() int {
+	used := classic.MaxSlots
+	for used > 0 && b.state.Slots[used-1].Kind == classic.Free {
+		used--
+	}
+	return used
 }
 
 // Recycle gives the branch up. Nobody may use it any more.
@@ -71,7 +88,7 @@ func (b *Branch) Generation() int32 { return b.generation }
 // Open are the parked requests, in no particular order.
 func (b *Branch) Open() []checker.Ticket {
 	var open []checker.Ticket
-	for i := range b.holders {
+	for i := range b.used() {
 		for _, p := range []parked{b.holders[i].join, b.holders[i].sync} {
 			if p.open {
 				open = append(open, p.ticket)
@@ -83,7 +100,7 @@ func (b *Branch) Open() []checker.Ticket {
 
 // slot is where the id is, or -1.
 func (b *Branch) slot(id string) int8 {
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free && b.holders[i].id == id {
 			return int8(i)
 		}
@@ -97,7 +114,7 @@ func (b *Branch) Has(id string) bool { return b.slot(id) >= 0 }
 // Ids are the ids of members and pending ones, sorted.
 func (b *Branch) Ids() []string {
 	var ids []string
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free {
 			ids = append(ids, b.holders[i].id)
 		}
@@ -162,7 +179,7 @@ func (b *Branch) String() string {
 	if b.state.Writing {
 		s.WriteString(" writing")
 	}
-	for i := range b.holders {
+	for i := range b.used() {
 		slot, h := &b.state.Slots[i], &b.holders[i]
 		if slot.Kind == classic.Free {
 			continue

@@ -27,7 +27,7 @@ func (b *Branch) Bind(names Binding) *Branch {
 		return b
 	}
 	n := *b
-	for i := range n.holders {
+	for i := range n.used() {
 		h := &n.holders[i]
 		if id, ok := names[h.id]; ok && h.id != "" {
 			h.id = id
@@ -48,7 +48,7 @@ func (b *Branch) Bind(names Binding) *Branch {
 // Ghosts are the branch's ids that have not been seen.
 func (b *Branch) Ghosts() []string {
 	var gs []string
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free && isGhost(b.holders[i].id) {
 			gs = append(gs, b.holders[i].id)
 		}
@@ -58,7 +58,7 @@ func (b *Branch) Ghosts() []string {
 
 // haunted says whether the branch has a ghost.
 func (b *Branch) haunted() bool {
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free && isGhost(b.holders[i].id) {
 			return true
 		}

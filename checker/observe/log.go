@@ -146,7 +146,7 @@ func (l *logged) same(o *logged) bool {
 
 // branch is a group that is just what the record says.
 func (r *recorded) branch() Branch {
-	return Branch{state: r.state, generation: r.generation, holders: r.holders, assigns: r.assigns}
+	return Branch{head: head{state: r.state, generation: r.generation, assigns: r.assigns}, holders: r.holders}
 }
 
 // aged says whether two logs that are the same also say the same of ages.

@@ -77,7 +77,7 @@ func newWorld(c Config, models *sync.Pool) *World {
 }
 
 // NewBranch is a group that does not exist yet.
-func (w *World) NewBranch(group string) *Branch { return &Branch{group: group} }
+func (w *World) NewBranch(group string) *Branch { return &Branch{head: head{group: group}} }
 
 // Served is the branch of a group that does not exist yet on a broker that is that to it.
 func (b *Branch) Served(s classic.Serving) *Branch {
@@ -144,10 +144,11 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 	if len(list) == 0 {
 		return 0, nil
 	}
-	key := listKey(list)
+	var room [128]byte
+	key := listKey(room[:0], list)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n, ok := w.lists[key]; ok {
+	if n, ok := w.lists[string(key)]; ok {
 		return n, nil
 	}
 	t := *w.symbols.Load()
@@ -171,7 +172,7 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 	}
 	t.lists = append(t.lists, own)
 	t.lexicon.Lists = append(t.lexicon.Lists, classic.List{Names: names, Topics: topics})
-	w.lists[key] = n
+	w.lists[string(key)] = n
 	w.symbols.Store(&t)
 	return n, nil
 }
@@ -216,15 +217,14 @@ func (w *World) stepper() *stepper {
 	return m
 }
 
-func listKey(list []kmsg.JoinGroupRequestProtocol) string {
-	var b []byte
+func listKey(b []byte, list []kmsg.JoinGroupRequestProtocol) []byte {
 	for _, p := range list {
 		b = binary.AppendUvarint(b, uint64(len(p.Name)))
 		b = append(b, p.Name...)
 		b = binary.AppendUvarint(b, uint64(len(p.Metadata)))
 		b = append(b, p.Metadata...)
 	}
-	return string(b)
+	return b
 }
 
 // metadata is what list symbol says of protocol name symbol.
