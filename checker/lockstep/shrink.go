@@ -126,16 +126,49 @@ func (s *shrinker) shrink() {
 	if !s.try(s.best) {
 		return // not reproducible: leave it as it was found
 	}
-	defer func() {
-		if v := s.replay(s.best, true); v != nil {
-			s.found = v
+	s.reduce()
+	for n := uint64(0); n < hunts && len(s.best.events) > short && !s.options.Heal; n++ {
+		if other := s.hunt(n); other != nil && len(other.best.events) < len(s.best.events) {
+			s.best, s.found = other.best, other.found
 		}
-	}()
+	}
+	if v := s.replay(s.best, true); v != nil {
+		s.found = v
+	}
+}
+
+// reduce makes the run shorter and plainer, one step at a time.
+func (s *shrinker) reduce() {
 	for again := true; again && s.attempts > 0; {
 		again = s.remove()
 		again = s.lower() || again
 		again = again || s.removePairs()
 	}
+}
+
+// A run from which nothing can be left out may still be a long way round. Where it has more than short events, other runs that end in the same
+// violation are looked for and reduced, up to so many times.
+const (
+	short = 8
+	hunts = 3
+	quest = 400 // sequences that are walked for one
+)
+
+func (s *shrinker) hunt(n uint64) *shrinker {
+	src := &recorder{}
+	for i := range uint64(quest) {
+		src.reset(s.options.Seed<<32 | n<<16 | i)
+		w := newWalk(s.newMachine(), s.world.Again(), s.options.World.MaxSize, s.options.Setup, src).judging(s.options)
+		if v := w.run(2*len(s.best.events), false); v == nil || v.key() != s.found.key() {
+			continue
+		}
+		other := &shrinker{newMachine: s.newMachine, options: s.options, world: s.world, attempts: attempts, best: src.made(), found: s.found}
+		if other.try(other.best) {
+			other.reduce()
+			return other
+		}
+	}
+	return nil
 }
 
 // remove leaves out events, many at a time first.

@@ -114,9 +114,10 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 			n.holders[t.Rekeyed].client = c.request.ClientID
 		}
 	}
+	touched := max(b.used(), n.used(), int(t.Minted)+1, int(t.Rekeyed)+1) // a slot may be taken and freed in one step
 	now := &st.scene
 	if now.former = b; shown(c, t) {
-		copy(now.during[:], n.holders[:max(b.used(), n.used())])
+		copy(now.during[:], n.holders[:touched])
 	}
 	for _, s := range t.Superseded {
 		if s.Kind == classic.Caller { // given up itself: by broken rules, and by Kafka 2.4 (static.pending)
@@ -144,7 +145,7 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 			n.park(c, t)
 		}
 	}
-	o.Dropped = append(o.Dropped, n.forget(b, broken)...)
+	o.Dropped = append(o.Dropped, n.forget(touched, broken)...)
 	n.unseen = w.hides(n, b, c, t)
 	if n.state.Serving != classic.Loading {
 		n.lost = ""
@@ -152,7 +153,7 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 	w.settleOffsets(n, b, c, t, at)
 	w.arm(n, b, t, at)
 	if !broken {
-		n.check(t)
+		n.check(t, touched)
 	}
 	for i := range t.Replies {
 		r := &t.Replies[i]
@@ -285,8 +286,8 @@ func (n *Branch) park(c *call, t *classic.Transition) {
 
 // forget clears the holders of slots that the transition freed. Only a model with broken rules may leave requests of theirs behind:
 // they are dropped.
-func (n *Branch) forget(former *Branch, broken bool) (left []checker.Ticket) {
-	for i := range former.used() {
+func (n *Branch) forget(touched int, broken bool) (left []checker.Ticket) {
+	for i := range touched {
 		if n.state.Slots[i].Kind != classic.Free || n.holders[i].id == "" {
 			continue
 		}
@@ -361,10 +362,10 @@ func (n *Branch) maxRebalance() (d time.Duration) {
 }
 
 // check holds the model to its word: what a state says of parked requests is what has been parked.
-func (n *Branch) check(t *classic.Transition) {
-	for i := range n.used() {
+func (n *Branch) check(t *classic.Transition, touched int) {
+	for i := range touched {
 		s, h := &n.state.Slots[i], &n.holders[i]
-		if s.Joining != h.join.open || s.Syncing != h.sync.open || s.Kind != classic.Free && h.id == "" {
+		if s.Joining != h.join.open || s.Syncing != h.sync.open || (s.Kind == classic.Free) != (h.id == "") {
 			panic(fmt.Sprintf("observe: slot %d of %v is not what rules %v say", i, n, t.Rules))
 		}
 	}
