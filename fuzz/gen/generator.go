@@ -92,18 +92,19 @@ const apis = 64
 
 // Generator draws the events of one run.
 type Generator struct {
-	setup   Setup
-	src     Source
-	clients []*Client
-	groups  []string
-	shown   map[string]string // what scenario text calls a group
-	off     [kinds]bool       // kinds that this run does without
-	words   map[string]string // what scenario text calls some metadata
-	payload int               // makes assignments and offsets unique
-	total   int               // of the weights
-	asked   [apis]Versions    // of each API
-	long    string            // metadata of an offset that are one byte too long
-	mute    bool              // events come without their lines
+	setup        Setup
+	src          Source
+	clients      []*Client
+	groups       []string
+	shown        map[string]string // what scenario text calls a group
+	off          [kinds]bool       // kinds that this run does without
+	words        map[string]string // what scenario text calls some metadata
+	payload      int               // makes assignments and offsets unique
+	total        int               // of the weights
+	fails, tears int               // one in so many writes fails, or is cut off by a crash
+	asked        [apis]Versions    // of each API
+	long         string            // metadata of an offset that are one byte too long
+	mute         bool              // events come without their lines
 
 	producers []*Producer
 	epoch     int32 // the leader epoch
@@ -150,6 +151,13 @@ func New(setup Setup, src Source) *Generator {
 		if g.off[k] = k >= optional && src.Intn(3, "without a kind") == 2; g.has(k) {
 			g.total += weights[k]
 		}
+	}
+	// Faults that are seldom in one run are frequent in another: some bugs take several of them close together.
+	if g.fails = 30; setup.FailWrites && src.Intn(4, "writes fail often") == 3 {
+		g.fails = 5
+	}
+	if g.tears = 40; setup.Torn && src.Intn(4, "crashes are frequent") == 3 {
+		g.tears = 8
 	}
 	return g
 }
@@ -237,14 +245,14 @@ func (g *Generator) Next(until time.Duration) Event {
 		}
 		g.send(&e)
 	}
-	if g.setup.Torn && e.Request != nil && g.src.Intn(40, "torn") == 39 {
+	if g.setup.Torn && e.Request != nil && g.src.Intn(g.tears, "torn") == g.tears-1 {
 		e.Torn, e.Kept = true, g.src.Intn(2, "kept") == 1
 		if !g.mute {
 			e.Line = "# the coordinator crashes while it writes what this asks for, which is " + map[bool]string{false: "not ", true: ""}[e.Kept] + "in the log\n" + e.Line
 		}
 		return e
 	}
-	if g.setup.FailWrites && g.src.Intn(30, "write fails") == 29 {
+	if g.setup.FailWrites && g.src.Intn(g.fails, "write fails") == g.fails-1 {
 		if e.FailWrites = true; !g.mute {
 			e.Line = "# the next write fails\n" + e.Line
 		}

@@ -52,7 +52,12 @@ func (g *Generator) syncRequest(c *Client) *kmsg.SyncGroupRequest {
 
 // commits is an OffsetCommit about the group of c, by the given client or nobody. Offsets are unique.
 func (g *Generator) commits(c, by *Client) Event {
-	return g.request(by, g.commitRequest(c, by))
+	r := g.commitRequest(c, by)
+	e := g.request(by, r)
+	if v := g.asked[kmsg.OffsetCommit]; e.Request == r && r.RetentionTimeMillis >= 0 && v.Min <= 4 && g.src.Intn(2, "version with retention") == 1 {
+		e.Version = max(v.Min, 2) // to 4 carry it
+	}
+	return e
 }
 
 func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
