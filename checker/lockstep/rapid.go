@@ -38,6 +38,9 @@ type Options struct {
 	// Blind judges nothing but these two, so that World need not fit the machine.
 	Blind bool
 
+	// AsFound leaves a violation as it was found, where all that counts is that there is one: shrinking takes up to some thousand sequences.
+	AsFound bool
+
 	// Digest asks for Report.Digest, for which everything has to be put into words: that makes the run slower, and nothing else.
 	Digest bool
 }

@@ -126,14 +126,21 @@ func (s *shrinker) shrink() {
 	if !s.try(s.best) {
 		return // not reproducible: leave it as it was found
 	}
+	if !s.options.AsFound {
+		s.shorten()
+	}
+	if v := s.replay(s.best, true); v != nil {
+		s.found = v
+	}
+}
+
+// shorten looks for the shortest and plainest run.
+func (s *shrinker) shorten() {
 	s.reduce()
 	for n := uint64(0); n < hunts && len(s.best.events) > short && !s.options.Heal; n++ {
 		if other := s.hunt(n); other != nil && len(other.best.events) < len(s.best.events) {
 			s.best, s.found = other.best, other.found
 		}
-	}
-	if v := s.replay(s.best, true); v != nil {
-		s.found = v
 	}
 }
 
