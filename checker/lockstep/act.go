@@ -123,7 +123,7 @@ func (w *walk) happens(e gen.Event, do func(), expected happening) *Violation {
 	for _, g := range slices.Sorted(maps.Keys(w.sets)) {
 		parts = append(parts, observe.Part{Group: g})
 		v := w.judge(g, effects, fails, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
-			return expected(b, at, func(o observe.Outcome) bool { return w.settled(o, at, fails, instant, yield) })
+			return expected(b, at, yield)
 		})
 		if v != nil || w.stats.Inconclusive != "" {
 			return v

@@ -140,11 +140,10 @@ func (h *healer) round() (acted bool, v *Violation) {
 
 // giveUp is a client that waits no longer, and whose connection goes.
 func (h *healer) giveUp(c *patient) {
-	for ticket, s := range h.w.sent {
+	for _, s := range h.w.sent {
 		if s.event.Client == c.Client && !s.abandoned {
 			c.Lost(s.event.Request)
 			s.abandoned = true
-			h.w.sent[ticket] = s
 			c.Unanswered++
 		}
 	}
@@ -207,12 +206,12 @@ func (h *healer) pass(until time.Time) *Violation {
 	w := h.w
 	if len(w.armed) > 0 && !w.armed[0].Deadline.After(until) {
 		until = w.armed[0].Deadline
-		w.open("advance " + max(0, until.Sub(w.machine.Now())).String())
+		w.passes(max(0, until.Sub(w.machine.Now())))
 		h.stale = true
 		return w.fireDue(until, false)
 	}
 	if d := until.Sub(w.machine.Now()); d > 0 {
-		w.open("advance " + d.String())
+		w.passes(d)
 		w.machine.Advance(d)
 	}
 	return nil

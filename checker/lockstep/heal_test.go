@@ -59,7 +59,7 @@ func TestHealingNoticesBrokenRules(t *testing.T) {
 			broken := config(classic.Java)
 			broken.Broken = []classic.RuleID{c.rule}
 			r := Rapid(func() checker.Machine { return observe.NewMachine(observe.NewWorld(broken), nil) }, Options{
-				Checks: 120, Steps: 30, World: config(classic.Java), Setup: gen.Setup{Clients: 3}, Heal: true, Blind: true,
+				Checks: 600, Steps: 30, World: config(classic.Java), Setup: gen.Setup{Clients: 3}, Heal: true, Blind: true, AsFound: true,
 			})
 			switch v := r.Violation; {
 			case r.Err != nil:

@@ -1,7 +1,6 @@
 package lockstep
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"runtime/debug"
@@ -21,21 +20,23 @@ func (w *walk) request(e gen.Event) *Violation {
 	w.stats.Requests++
 	w.tickets++
 	ticket := w.tickets
-	parts := observe.SplitByGroup(e.Request)
+	parts := observe.AppendParts(w.scratch.parts[:0], e.Request)
+	w.scratch.parts = parts
 	if _, list := e.Request.(*kmsg.ListGroupsRequest); list {
 		for _, g := range slices.Sorted(maps.Keys(w.sets)) {
 			parts = append(parts, observe.Part{Group: g, Message: e.Request})
 		}
 	}
-	w.sent[ticket] = sent{event: e}
+	own := w.sent.add()
+	own.ticket, own.event = ticket, e
 	if len(parts) > 0 {
-		w.sent[ticket] = sent{event: e, group: parts[0].Group}
+		own.group = parts[0].Group
 	}
 	tearer, can := w.machine.(checker.Tearer)
 	if e.Torn = e.Torn && can; e.Torn {
 		tearer.Tear(e.Kept)
 	}
-	if v := w.survives(w.sent[ticket].group, func() {
+	if v := w.survives(own.group, func() {
 		w.machine.Request(checker.Request{Ticket: ticket, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
 	}); v != nil {
 		return v
@@ -62,7 +63,7 @@ func (w *walk) request(e gen.Event) *Violation {
 	for _, p := range parts {
 		r := w.asked(e, ticket, p, effects)
 		v := w.judge(p.Group, effects, e.FailWrites, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
-			return w.world.Apply(b, r, at, func(o observe.Outcome) bool { return w.settled(o, at, e.FailWrites, instant, yield) })
+			return w.world.Apply(b, r, at, yield)
 		})
 		if v != nil || w.stats.Inconclusive != "" {
 			return v
@@ -131,7 +132,7 @@ func (w *walk) fire(t checker.Timer, fails bool) *Violation {
 		for _, own := range b.Timers() {
 			if own.Kind == t.Kind && own.Member == t.Member {
 				own.WriteFails = fails
-				w.world.Fire(b, own, at, func(o observe.Outcome) bool { return w.settled(o, at, fails, instant, yield) })
+				w.world.Fire(b, own, at, yield)
 			}
 		}
 		return nil
@@ -140,32 +141,6 @@ func (w *walk) fire(t checker.Timer, fails bool) *Violation {
 		return v
 	}
 	return w.elsewhere([]observe.Part{{Group: t.Group}}, effects)
-}
-
-// instant bounds how many timers may fire within a step.
-const instant = 4
-
-// settled yields an outcome, and what becomes of it if timers that are due at this very instant fire within the same step. A timer without
-// length is due when it is armed, and a machine may fire it at once.
-func (w *walk) settled(o observe.Outcome, at observe.Window, fails bool, more int, yield func(observe.Outcome) bool) bool {
-	if !yield(o) {
-		return false
-	}
-	if o.Overflow || more == 0 {
-		return true
-	}
-	going := true
-	for _, t := range o.Branch.Timers() {
-		if t.Window.Latest > at.Latest || !going {
-			continue
-		}
-		t.WriteFails = fails
-		w.world.Fire(o.Branch, t, at, func(next observe.Outcome) bool {
-			going = w.settled(o.Then(next), at, fails, more-1, yield)
-			return going
-		})
-	}
-	return going
 }
 
 // minted is the member id that a JoinGroup was given: the answer says it, or else the timer that runs for a member nobody knew.
@@ -192,8 +167,8 @@ func (w *walk) drain() checker.Effects {
 	effects := w.machine.Drain()
 	w.armed = w.machine.Timers()
 	for _, a := range effects.Answers {
-		s, ok := w.sent[a.Ticket]
-		if !ok {
+		s := w.sent.of(a.Ticket)
+		if s == nil {
 			continue
 		}
 		w.gen.Arrived(s.event, a.Message)
@@ -206,57 +181,6 @@ func (w *walk) drain() checker.Effects {
 		w.say(a.Ticket, a.Message)
 	}
 	return effects
-}
-
-// judge keeps the outcomes of one group that are what the machine did.
-func (w *walk) judge(group string, effects checker.Effects, fails bool, outcomes func(*observe.Branch, func(observe.Outcome) bool) error) *Violation {
-	got := w.seen(group, effects)
-	got.fails = fails
-	var next []*observe.Branch
-	var nearest *difference
-	predictions := 0
-	known := map[uint64][]*observe.Branch{}
-	var failed error
-	for _, b := range w.set(group) {
-		err := outcomes(b, func(o observe.Outcome) bool {
-			if o.Overflow {
-				failed = observe.ErrCapacity
-				return false
-			}
-			predictions++
-			if d := got.compare(w, o); d != nil {
-				if nearest == nil || d.depth > nearest.depth {
-					nearest = d
-				}
-				return true
-			}
-			for _, id := range o.Rules {
-				w.stats.Rules[id]++
-			}
-			hash := o.Branch.Hash()
-			for _, k := range known[hash] {
-				if k.Equal(o.Branch) {
-					return true
-				}
-			}
-			known[hash] = append(known[hash], o.Branch)
-			next = append(next, o.Branch)
-			return true
-		})
-		if failed = errors.Join(failed, err); failed != nil {
-			w.stats.Inconclusive = failed.Error()
-			return nil
-		}
-	}
-	if len(next) == 0 {
-		if nearest == nil {
-			nearest = &difference{what: "timers", expected: "no such timer", got: "a timer that fires"}
-		}
-		return w.violation(group, nearest, predictions-1)
-	}
-	w.sets[group] = next
-	w.stats.Branches = max(w.stats.Branches, len(next))
-	return nil
 }
 
 // set are the branches that explain a group so far.
@@ -277,18 +201,18 @@ func (w *walk) elsewhere(parts []observe.Part, effects checker.Effects) *Violati
 		return w.violation(group, &difference{what: "effects", expected: "nothing", got: got}, 0)
 	}
 	for i, a := range effects.Answers {
-		s, ok := w.sent[a.Ticket]
+		s := w.sent.of(a.Ticket)
 		twice := slices.ContainsFunc(effects.Answers[:i], func(b checker.Answer) bool { return b.Ticket == a.Ticket })
 		switch {
-		case !ok || twice:
+		case s == nil || twice:
 			return stray("?", fmt.Sprintf("an answer to request %d, which is answered already or was never sent", a.Ticket))
 		case !about(s.group):
 			return stray(s.group, w.answer(a.Ticket, a.Message))
 		}
 	}
 	for _, t := range effects.Dropped {
-		if s, ok := w.sent[t]; !ok || !about(s.group) {
-			return stray(s.group, fmt.Sprintf("request %d is dropped", t))
+		if group := w.sent.group(t); w.sent.of(t) == nil || !about(group) {
+			return stray(group, fmt.Sprintf("request %d is dropped", t))
 		}
 	}
 	for _, r := range effects.Records {
@@ -302,20 +226,20 @@ func (w *walk) elsewhere(parts []observe.Part, effects checker.Effects) *Violati
 // forget drops the requests that have ended.
 func (w *walk) forget(effects checker.Effects) {
 	for _, a := range effects.Answers {
-		delete(w.sent, a.Ticket)
+		w.sent.end(a.Ticket)
 	}
 	for _, t := range effects.Dropped {
-		if s, ok := w.sent[t]; ok && !s.abandoned {
+		if s := w.sent.of(t); s != nil && !s.abandoned {
 			w.gen.Dropped(s.event)
 		}
-		delete(w.sent, t)
+		w.sent.end(t)
 	}
 }
 
 func (w *walk) violation(group string, d *difference, others int) *Violation {
 	return &Violation{
 		What: d.what, API: d.api, Step: w.stats.Steps, Group: group, Rules: d.telling(), Expected: d.expected, Got: d.got, Others: max(0, others),
-		Trace: slices.Clone(w.trace),
+		Trace: slices.Clone(w.trace), events: w.events,
 	}
 }
 

@@ -31,6 +31,8 @@ type Violation struct {
 	Others   int // predictions besides the nearest
 
 	Trace []string // the run as scenario text, the violating step last
+
+	events int // of the trace, or that it would have
 }
 
 // key is the same for what is taken for the same fault.
@@ -87,13 +89,22 @@ type Stats struct {
 // Run walks the machine for the given number of events drawn from the source. The machine must be new. The world's configuration must be
 // the machine's own; setup says what may be asked of it. Where that has things done to the broker, the machine must be a checker.Broker.
 func Run(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source, steps int) (*Violation, Stats) {
-	w := newWalk(m, config, setup, src)
-	for range steps {
+	w := newWalk(m, observe.NewWorld(config), config.MaxSize, setup, src).inWords()
+	v := w.run(steps, false)
+	return v, w.stats
+}
+
+// run makes up to so many events, and then heals if it is to.
+func (w *walk) run(events int, heals bool) *Violation {
+	for range events {
 		if v := w.event(); v != nil || w.stats.Inconclusive != "" {
-			return v, w.stats
+			return v
 		}
 	}
-	return nil, w.stats
+	if !heals {
+		return nil
+	}
+	return w.heal()
 }
 
 // walk is one run.
@@ -104,10 +115,12 @@ type walk struct {
 	gen      *gen.Generator
 	sets     map[string][]*observe.Branch
 	tickets  checker.Ticket
-	sent     map[checker.Ticket]sent // requests without an answer
-	armed    []checker.Timer         // the machine's, after its last step
+	sent     requests        // without an answer
+	armed    []checker.Timer // the machine's, after its last step
 	stats    Stats
-	trace    []string
+	told     bool     // in the trace
+	trace    []string // scenario text, a block for the head and for each event
+	events   int      // blocks of events, also where there is no text
 	start    time.Time
 	serving  classic.Serving
 	epoch    int32 // the latest leader epoch that the machine has heard of
@@ -118,26 +131,85 @@ type walk struct {
 	late     []lateAnswer
 	notes    []string                         // comments for the next block of the trace
 	answered func(*gen.Client, kmsg.Response) // where clients heal: hears of every answer
+	scratch  scratch
+	verdict  *judgement
 }
 
 // sent is a request on its way.
 type sent struct {
-	event gen.Event
-	group string // where it may be parked
+	ticket checker.Ticket
+	event  gen.Event
+	group  string // where it may be parked
 
 	abandoned bool // the client has given it up
 }
 
-func newWalk(m checker.Machine, config observe.Config, setup gen.Setup, src gen.Source) *walk {
-	w := &walk{
-		machine: m, world: observe.NewWorld(config), src: src, gen: gen.New(setup, src),
-		sets: map[string][]*observe.Branch{}, sent: map[checker.Ticket]sent{},
-		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: config.MaxSize, network: setup.Network,
+// requests are on their way, in the order in which they were sent. There are never many. Beyond its end is room for more.
+type requests []*sent
+
+// add makes room for a request.
+func (r *requests) add() *sent {
+	n := len(*r)
+	if n < cap(*r) {
+		if *r = (*r)[:n+1]; (*r)[n] != nil {
+			*(*r)[n] = sent{}
+			return (*r)[n]
+		}
+		*r = (*r)[:n]
 	}
+	*r = append(*r, new(sent))
+	return (*r)[n]
+}
+
+// of is the request with the ticket, or nil.
+func (r requests) of(t checker.Ticket) *sent {
+	for i := len(r) - 1; i >= 0; i-- {
+		if r[i].ticket == t {
+			return r[i]
+		}
+	}
+	return nil
+}
+
+// group is where a request may be parked; "" where there is no such request.
+func (r requests) group(t checker.Ticket) string {
+	if s := r.of(t); s != nil {
+		return s.group
+	}
+	return ""
+}
+
+// end drops a request.
+func (r *requests) end(t checker.Ticket) {
+	all := *r
+	for i, s := range all {
+		if s.ticket == t {
+			copy(all[i:], all[i+1:])
+			all[len(all)-1] = s
+			*r = all[:len(all)-1]
+			return
+		}
+	}
+}
+
+func newWalk(m checker.Machine, world *observe.World, maxSize int, setup gen.Setup, src gen.Source) *walk {
+	w := &walk{
+		machine: m, world: world.Transient(), src: src, gen: gen.New(setup, src),
+		sets:  map[string][]*observe.Branch{},
+		stats: Stats{Rules: map[classic.RuleID]int64{}}, start: m.Now(), armed: m.Timers(), maxSize: maxSize, network: setup.Network,
+	}
+	w.verdict = newJudgement(w)
 	for _, g := range w.gen.Groups() {
 		w.set(g)
 	}
-	w.trace = append(w.trace, gen.Head()+"\n----\n")
+	w.gen.Mute()
+	return w
+}
+
+// inWords has the walk tell what it does in words. It does nothing else then, so that a walk that has failed can be made again and told.
+func (w *walk) inWords() *walk {
+	w.told, w.trace = true, append(w.trace, gen.Head()+"\n----\n")
+	w.gen.Tell()
 	return w
 }
 

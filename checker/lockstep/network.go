@@ -25,11 +25,11 @@ func (w *walk) astray(e gen.Event, message kmsg.Response) bool {
 	}
 	switch w.src.Intn(12, "the answer's way") {
 	case 10:
-		w.notes = append(w.notes, e.Client.Name+" has not got its last answer, and never will")
+		w.note(e.Client, "has not got its last answer, and never will")
 		w.gen.Forgone(e)
 		return true
 	case 11:
-		w.notes = append(w.notes, e.Client.Name+" has not got its last answer yet")
+		w.note(e.Client, "has not got its last answer yet")
 		w.late = append(w.late, lateAnswer{e, message})
 		return true
 	}
@@ -48,7 +48,7 @@ func (w *walk) deliver() {
 		}
 		l := w.late[pick]
 		w.late = slices.Delete(w.late, pick, pick+1)
-		w.notes = append(w.notes, l.event.Client.Name+" gets an answer late")
+		w.note(l.event.Client, "gets an answer late")
 		w.gen.Answered(l.event, l.message)
 	}
 }

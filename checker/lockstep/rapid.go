@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Seed   uint64 // the same seed, checks and steps give the same run; 0 is 1
 	Checks int    // sequences; default 100
-	Steps  int    // events a sequence, on average; default 50
+	Steps  int    // events a sequence, on average; default 50. It has up to twice as many
 	World  observe.Config
 	Setup  gen.Setup
 
@@ -37,6 +37,12 @@ type Options struct {
 
 	// Blind judges nothing but these two, so that World need not fit the machine.
 	Blind bool
+
+	// AsFound leaves a violation as it was found, where all that counts is that there is one: shrinking takes up to some thousand sequences.
+	AsFound bool
+
+	// Digest asks for Report.Digest, for which everything has to be put into words: that makes the run slower, and nothing else.
+	Digest bool
 }
 
 // Report is what Rapid has done and found.
@@ -53,7 +59,7 @@ type Report struct {
 	// Capacity counts the sequences that ended early because the model had no room for them.
 	Capacity int
 
-	// Digest is a hash of all that was asked and answered: runs that are the same have the same.
+	// Digest is a hash of all that was asked and answered, in the words of traces: runs that are the same have the same.
 	Digest uint64
 
 	// Err says what went wrong with the tester itself: then there is no verdict.
@@ -78,25 +84,24 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 		o.Steps = 50
 	}
 	restore := settings(map[string]string{
-		"rapid.seed": strconv.FormatUint(o.Seed, 10), "rapid.checks": strconv.Itoa(o.Checks), "rapid.steps": strconv.Itoa(o.Steps),
+		"rapid.seed": strconv.FormatUint(o.Seed, 10), "rapid.checks": strconv.Itoa(o.Checks),
 		"rapid.nofailfile": "true", "rapid.failfile": "", "rapid.shrinktime": "0s", // we shrink
 	})
 	defer restore()
 
+	world := observe.NewWorld(o.World)
 	r.Rules = map[classic.RuleID]int64{}
 	digest := fnv.New64a()
 	var small *shrinker
+	src := &recorder{}
 	tb := &quietTB{}
 	tb.run(func() {
 		rapid.Check(tb, func(t *rapid.T) {
-			draws := &drawn{t: t}
-			src := &recorder{src: draws}
-			w := newWalk(newMachine(), o.World, o.Setup, src).judging(o)
-			differs := func(t *rapid.T, v *Violation) {
-				if v != nil {
-					small = &shrinker{newMachine: newMachine, options: o, best: src.made, found: v}
-					t.Fatalf("differs from the specification: %s", v.key())
-				}
+			src.reset(drawSeed(t))
+			steps := 1 + src.rand.IntN(2*o.Steps)
+			w := newWalk(newMachine(), world.Again(), o.World.MaxSize, o.Setup, src).judging(o)
+			if o.Digest {
+				w.inWords()
 			}
 			first := small == nil
 			defer func() {
@@ -117,15 +122,10 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 				}
 				r.Healed, r.Emptied = max(r.Healed, w.stats.Healed), max(r.Emptied, w.stats.Emptied)
 			}()
-			t.Repeat(map[string]func(*rapid.T){"event": func(t *rapid.T) {
-				if w.stats.Inconclusive != "" {
-					return
-				}
-				draws.t = t
-				differs(t, w.event())
-			}})
-			if draws.t = t; o.Heal && w.stats.Inconclusive == "" {
-				differs(t, w.heal())
+			if v := w.run(steps, o.Heal); v != nil {
+				small = &shrinker{newMachine: newMachine, options: o, world: world, best: src.made(), found: v}
+				src = &recorder{}
+				t.Fatalf("differs from the specification: %s", v.key())
 			}
 		})
 	})
@@ -171,20 +171,18 @@ func settings(values map[string]string) (restore func()) {
 	}
 }
 
-// drawn makes choices by rapid. Numbers are put together from small ones, since rapid prefers small numbers in large ranges.
-type drawn struct{ t *rapid.T }
-
-const digit = 4
-
-var digits = rapid.IntRange(0, digit-1)
-
-func (d *drawn) Intn(n int, label string) int {
-	v := 0
-	for most := 1; most < n; most *= digit {
-		v = v*digit + digits.Draw(d.t, label)
+// drawSeed draws what all choices of a sequence are made from. That rapid makes only this one, and not each of them, makes sequences much cheaper;
+// it does not shrink them anyway. The seed is put together from single bits, since rapid prefers small numbers in large ranges.
+func drawSeed(t *rapid.T) (seed uint64) {
+	for _, bit := range seedBits.Draw(t, "seed") {
+		if seed <<= 1; bit {
+			seed++
+		}
 	}
-	return v % n
+	return seed
 }
+
+var seedBits = rapid.SliceOfN(rapid.Bool(), 48, 48)
 
 // quietTB is a rapid.TB that keeps what it is told.
 type quietTB struct {

@@ -1,8 +1,11 @@
 package lockstep
 
 import (
+	"math/rand/v2"
+	"slices"
+
 	"github.com/muster-kafka/muster/checker"
-	"github.com/muster-kafka/muster/fuzz/gen"
+	"github.com/muster-kafka/muster/checker/observe"
 )
 
 // A run is determined by its choices. Shrinking removes events with the choices that made them, then turns the choices that are left to
@@ -15,22 +18,41 @@ type choices struct {
 	events [][]int
 }
 
-// recorder is a source that remembers what it chose.
+// recorder is a source that draws from a seed and remembers what it chose.
 type recorder struct {
-	src  gen.Source
-	made choices
+	pcg    rand.PCG
+	rand   *rand.Rand
+	chosen []int
+	begun  []int // where the choices of each event begin
 }
 
-func (r *recorder) event() { r.made.events = append(r.made.events, nil) }
-
-func (r *recorder) Intn(n int, label string) int {
-	v := r.src.Intn(n, label)
-	if last := len(r.made.events) - 1; last >= 0 {
-		r.made.events[last] = append(r.made.events[last], v)
-	} else {
-		r.made.head = append(r.made.head, v)
+// reset begins anew. What has been made so far is gone.
+func (r *recorder) reset(seed uint64) {
+	r.pcg.Seed(seed, 0x6c6f636b73746570)
+	r.chosen, r.begun = r.chosen[:0], r.begun[:0]
+	if r.rand == nil {
+		r.rand = rand.New(&r.pcg)
 	}
+}
+
+func (r *recorder) event() { r.begun = append(r.begun, len(r.chosen)) }
+
+func (r *recorder) Intn(n int, _ string) int {
+	v := r.rand.IntN(n)
+	r.chosen = append(r.chosen, v)
 	return v
+}
+
+// made is what it chose.
+func (r *recorder) made() (c choices) {
+	end := len(r.chosen)
+	for i := len(r.begun) - 1; i >= 0; i-- {
+		c.events = append(c.events, r.chosen[r.begun[i]:end:end])
+		end = r.begun[i]
+	}
+	slices.Reverse(c.events)
+	c.head = r.chosen[:end:end]
+	return c
 }
 
 // replayer is a source that repeats choices. Where the run has come to ask for others, it takes what fits, and 0 beyond the end.
@@ -57,6 +79,7 @@ func (r *replayer) Intn(n int, _ string) int {
 type shrinker struct {
 	newMachine func() checker.Machine
 	options    Options
+	world      *observe.World
 	attempts   int // how many are left
 
 	best  choices
@@ -67,18 +90,13 @@ type shrinker struct {
 const attempts = 4000
 
 // replay runs the choices and returns the violation, if it is still the same.
-func (s *shrinker) replay(c choices) *Violation {
+func (s *shrinker) replay(c choices, told bool) *Violation {
 	r := &replayer{made: c, at: -1}
-	w := newWalk(s.newMachine(), s.options.World, s.options.Setup, r).judging(s.options)
-	var v *Violation
-	for range c.events {
-		if v = w.event(); v != nil || w.stats.Inconclusive != "" {
-			break
-		}
+	w := newWalk(s.newMachine(), s.world.Again(), s.options.World.MaxSize, s.options.Setup, r).judging(s.options)
+	if told {
+		w.inWords()
 	}
-	if s.options.Heal && v == nil && w.stats.Inconclusive == "" {
-		v = w.heal()
-	}
+	v := w.run(len(c.events), s.options.Heal)
 	if v != nil && v.key() != s.found.key() {
 		return nil
 	}
@@ -91,28 +109,73 @@ func (s *shrinker) try(c choices) bool {
 		return false
 	}
 	s.attempts--
-	v := s.replay(c)
+	v := s.replay(c, false)
 	if v == nil {
 		return false
 	}
-	if n := len(v.Trace) - 1; n < len(c.events) {
-		c.events = c.events[:n]
+	if v.events < len(c.events) {
+		c.events = c.events[:v.events]
 	}
 	s.best, s.found = c, v
 	return true
 }
 
-// shrink does what it can.
+// shrink does what it can, and tells what is left in words.
 func (s *shrinker) shrink() {
 	s.attempts = attempts
 	if !s.try(s.best) {
 		return // not reproducible: leave it as it was found
 	}
+	if !s.options.AsFound {
+		s.shorten()
+	}
+	if v := s.replay(s.best, true); v != nil {
+		s.found = v
+	}
+}
+
+// shorten looks for the shortest and plainest run.
+func (s *shrinker) shorten() {
+	s.reduce()
+	for n := uint64(0); n < hunts && len(s.best.events) > short && !s.options.Heal; n++ {
+		if other := s.hunt(n); other != nil && len(other.best.events) < len(s.best.events) {
+			s.best, s.found = other.best, other.found
+		}
+	}
+}
+
+// reduce makes the run shorter and plainer, one step at a time.
+func (s *shrinker) reduce() {
 	for again := true; again && s.attempts > 0; {
 		again = s.remove()
 		again = s.lower() || again
 		again = again || s.removePairs()
 	}
+}
+
+// A run from which nothing can be left out may still be a long way round. Where it has more than short events, other runs that end in the same
+// violation are looked for and reduced, up to so many times.
+const (
+	short = 8
+	hunts = 3
+	quest = 400 // sequences that are walked for one
+)
+
+func (s *shrinker) hunt(n uint64) *shrinker {
+	src := &recorder{}
+	for i := range uint64(quest) {
+		src.reset(s.options.Seed<<32 | n<<16 | i)
+		w := newWalk(s.newMachine(), s.world.Again(), s.options.World.MaxSize, s.options.Setup, src).judging(s.options)
+		if v := w.run(2*len(s.best.events), false); v == nil || v.key() != s.found.key() {
+			continue
+		}
+		other := &shrinker{newMachine: s.newMachine, options: s.options, world: s.world, attempts: attempts, best: src.made(), found: s.found}
+		if other.try(other.best) {
+			other.reduce()
+			return other
+		}
+	}
+	return nil
 }
 
 // remove leaves out events, many at a time first.

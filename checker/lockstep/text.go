@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -17,6 +18,9 @@ import (
 
 // open begins the block of an event.
 func (w *walk) open(command string) {
+	if w.events++; !w.told {
+		return
+	}
 	for _, note := range w.notes {
 		command = "# " + note + "\n" + command
 	}
@@ -24,15 +28,34 @@ func (w *walk) open(command string) {
 	w.trace = append(w.trace, command+"\n----\n")
 }
 
+// passes begins the block of time that passes.
+func (w *walk) passes(d time.Duration) {
+	if !w.told {
+		w.open("")
+		return
+	}
+	w.open("advance " + d.String())
+}
+
 // say adds an answer to the block.
 func (w *walk) say(ticket checker.Ticket, resp kmsg.Response) {
+	if !w.told {
+		return
+	}
 	w.trace[len(w.trace)-1] += w.answer(ticket, resp) + "\n"
+}
+
+// note is a comment for the next block.
+func (w *walk) note(c *gen.Client, text string) {
+	if w.told {
+		w.notes = append(w.notes, c.Name+" "+text)
+	}
 }
 
 // name says whose request it is, and what.
 func (w *walk) name(ticket checker.Ticket) string {
-	s, ok := w.sent[ticket]
-	if !ok {
+	s := w.sent.of(ticket)
+	if s == nil {
 		return fmt.Sprintf("request %d", ticket)
 	}
 	api := kmsg.NameForKey(s.event.Request.Key())
@@ -43,7 +66,7 @@ func (w *walk) name(ticket checker.Ticket) string {
 }
 
 func (w *walk) api(ticket checker.Ticket) string {
-	if s, ok := w.sent[ticket]; ok {
+	if s := w.sent.of(ticket); s != nil {
 		return kmsg.NameForKey(s.event.Request.Key())
 	}
 	return ""
@@ -60,7 +83,7 @@ func (w *walk) requests(tickets []checker.Ticket) string {
 // answer is an answer on one line.
 func (w *walk) answer(ticket checker.Ticket, resp kmsg.Response) string {
 	who := "-"
-	if s, ok := w.sent[ticket]; ok && s.event.Client != nil {
+	if s := w.sent.of(ticket); s != nil && s.event.Client != nil {
 		who = s.event.Client.Name
 	}
 	return who + ": " + w.show(resp)

@@ -20,9 +20,9 @@ func (w *walk) torn(e gen.Event, ticket checker.Ticket, parts []observe.Part, ef
 	}
 	for _, group := range slices.Sorted(maps.Keys(w.sets)) {
 		p, is := asked[group]
-		v := w.judge(group, effects, false, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
+		v := w.judges(group, effects, false, func(b *observe.Branch, yield func(observe.Outcome) bool) error {
 			dropped := b.Open()
-			if is && w.sent[ticket].group == group {
+			if is && w.sent.group(ticket) == group {
 				dropped = append(dropped, ticket)
 			}
 			loaded := func(from *observe.Branch) bool {
@@ -41,7 +41,7 @@ func (w *walk) torn(e gen.Event, ticket checker.Ticket, parts []observe.Part, ef
 				}
 				return loaded(o.Branch)
 			})
-		})
+		}, w.verdict.takes)
 		if v != nil || w.stats.Inconclusive != "" {
 			return v
 		}

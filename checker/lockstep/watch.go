@@ -34,7 +34,7 @@ func (w *walk) watched(e gen.Event, effects checker.Effects) *Violation {
 	for _, group := range slices.Sorted(maps.Keys(looks)) {
 		s := &monitor.Step{Sent: e.Request, Look: looks[group], Restarted: restarted, Torn: e.Torn, Loosens: loosens(e)}
 		for _, a := range effects.Answers {
-			if from := w.sent[a.Ticket]; from.group == group && from.event.Request != nil {
+			if from := w.sent.of(a.Ticket); from != nil && from.group == group {
 				s.Answers = append(s.Answers, monitor.Answer{Request: from.event.Request, Version: from.event.Version, Response: a.Message})
 			}
 		}
@@ -105,9 +105,9 @@ func (w *walk) looks(m checker.Machine, effects checker.Effects) map[string]moni
 		}
 		looks[g.Group] = l
 	}
-	for ticket, s := range w.sent {
+	for _, s := range w.sent {
 		l := looks[s.group]
-		ended := slices.ContainsFunc(effects.Answers, func(a checker.Answer) bool { return a.Ticket == ticket }) || slices.Contains(effects.Dropped, ticket)
+		ended := slices.ContainsFunc(effects.Answers, func(a checker.Answer) bool { return a.Ticket == s.ticket }) || slices.Contains(effects.Dropped, s.ticket)
 		switch s.event.Request.(type) {
 		case *kmsg.JoinGroupRequest:
 			if !ended {

@@ -189,7 +189,7 @@ func (w *World) describeAnswer(n *Branch, c *call, code int16) kmsg.Response {
 	case classic.Stable:
 		g.Protocol = t.names[n.state.Protocol]
 	}
-	for i := range n.holders {
+	for i := range n.used() {
 		slot := &n.state.Slots[i]
 		if slot.Kind != classic.Member {
 			continue

@@ -19,6 +19,10 @@ func (w *World) Apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 	if r.Minted != "" {
 		w.Know(r.Minted)
 	}
+	if !b.haunted() {
+		_, err := w.apply(b, r, at, yield)
+		return err
+	}
 	for _, bound := range w.bindings(b, r.Message) {
 		if more, err := w.apply(bound, r, at, yield); err != nil || !more {
 			return err
@@ -28,7 +32,9 @@ func (w *World) Apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 }
 
 func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool) (bool, error) {
-	c, err := w.translate(b, r)
+	st := w.stepper()
+	defer w.models.Put(st)
+	c, err := w.translate(b, r, &st.call)
 	if errors.Is(err, errFull) {
 		return yield(Outcome{Branch: b, Overflow: true}), nil
 	}
@@ -56,8 +62,9 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 			return false, nil
 		}
 	}
-	w.step(&b.state, &c.event, func(t *classic.Transition) bool {
-		o := w.follow(b, c, t, at)
+	st.lexicon = w.symbols.Load().lexicon
+	st.model.Step(&b.state, &c.event, func(t *classic.Transition) bool {
+		o := w.follow(st, b, c, t, at)
 		if more = yield(o); more && c.mayBlameWrite(o) {
 			o.Answers = slices.Clone(o.Answers)
 			o.Answers[0].Message = w.commitAnswer(c, classic.CodeWriteFailed, true)
@@ -91,14 +98,14 @@ func (w *World) refuseOtherwise(c *call, o Outcome, yield func(Outcome) bool) bo
 }
 
 // follow turns a transition of a branch into its outcome.
-func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Outcome {
+func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, at Window) Outcome {
 	if t.Overflow {
 		return Outcome{Branch: b, Overflow: true}
 	}
 	broken := len(w.config.Broken) > 0
-	n := *b
+	n := b.next()
 	n.state = t.Next
-	o := Outcome{Branch: &n, Rules: slices.Clone(t.Rules), Records: slices.Clone(t.Records)}
+	o := Outcome{Branch: n, Rules: append(st.rules[:0], t.Rules...), Records: append(st.records[:0], t.Records...), Answers: st.answers[:0], Dropped: st.dropped[:0]}
 	n.generation = t.Generation.After(n.generation)
 	if c.event.Kind.Request() {
 		o.Rules = append(o.Rules, c.cites(w, t)...)
@@ -107,7 +114,11 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 			n.holders[t.Rekeyed].client = c.request.ClientID
 		}
 	}
-	now := scene{former: b, during: n.holders}
+	touched := max(b.used(), n.used(), int(t.Minted)+1, int(t.Rekeyed)+1) // a slot may be taken and freed in one step
+	now := &st.scene
+	if now.former = b; shown(c, t) {
+		copy(now.during[:], n.holders[:touched])
+	}
 	for _, s := range t.Superseded {
 		if s.Kind == classic.Caller { // given up itself: by broken rules, and by Kafka 2.4 (static.pending)
 			continue
@@ -117,13 +128,15 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 		}
 	}
 	answered := false
-	closed := make([]parked, len(t.Replies))
-	for i, r := range t.Replies {
+	closed := st.closed[:0]
+	for _, r := range t.Replies {
+		ended := parked{}
 		if r.To.Kind == classic.Caller {
 			answered = true
 		} else {
-			closed[i] = n.close(r.To, broken)
+			ended = n.close(r.To, broken)
 		}
+		closed = append(closed, ended)
 	}
 	if c.event.Kind.Request() && !answered {
 		if slices.Contains(t.Superseded, classic.Address{Kind: classic.Caller}) {
@@ -132,24 +145,32 @@ func (w *World) follow(b *Branch, c *call, t *classic.Transition, at Window) Out
 			n.park(c, t)
 		}
 	}
-	o.Dropped = append(o.Dropped, n.forget(broken)...)
-	n.unseen = w.hides(&n, b, c, t)
+	o.Dropped = append(o.Dropped, n.forget(touched, broken)...)
+	n.unseen = w.hides(n, b, c, t)
 	if n.state.Serving != classic.Loading {
 		n.lost = ""
 	}
-	w.settleOffsets(&n, b, c, t, at)
-	w.arm(&n, b, t, at)
+	w.settleOffsets(n, b, c, t, at)
+	w.arm(n, b, t, at)
 	if !broken {
-		n.check(t)
+		n.check(t, touched)
 	}
 	for i := range t.Replies {
 		r := &t.Replies[i]
 		if r.To.Kind != classic.Caller && !closed[i].open {
 			continue
 		}
-		o.Answers = append(o.Answers, w.answer(&n, &now, c, t, r, closed[i]))
+		o.Answers = append(o.Answers, w.answer(n, now, c, t, r, closed[i]))
+	}
+	if st.closed = closed; w.transient {
+		st.rules, st.records, st.answers, st.dropped = o.Rules, o.Records, o.Answers, o.Dropped
 	}
 	return o
+}
+
+// shown says whether an answer tells ids: that to a JoinGroup may.
+func shown(c *call, t *classic.Transition) bool {
+	return c.event.Kind == classic.JoinGroup || slices.ContainsFunc(t.Replies, func(r classic.Reply) bool { return r.To.Kind == classic.ParkedJoin })
 }
 
 // settleOffsets does to the offsets, and to the log, what the transition says.
@@ -203,7 +224,7 @@ func (n *Branch) learn(b *Branch, c *call, t *classic.Transition) {
 		n.assigns = c.assigns
 	}
 	id := c.request.Minted
-	if id == "" {
+	if id == "" && (t.Minted >= 0 || t.Rekeyed >= 0) {
 		id = ghost(c.request.Ticket)
 	}
 	if m := t.Minted; m >= 0 {
@@ -217,7 +238,7 @@ func (n *Branch) learn(b *Branch, c *call, t *classic.Transition) {
 			n.holders[s].session, n.holders[s].rebalance = c.session, c.rebalance
 		}
 	}
-	for i := range n.holders {
+	for i := range n.used() {
 		if n.state.Slots[i].Kind != classic.Member || b.state.Slots[i].Kind == classic.Member && int8(i) != t.Minted {
 			continue
 		}
@@ -265,8 +286,8 @@ func (n *Branch) park(c *call, t *classic.Transition) {
 
 // forget clears the holders of slots that the transition freed. Only a model with broken rules may leave requests of theirs behind:
 // they are dropped.
-func (n *Branch) forget(broken bool) (left []checker.Ticket) {
-	for i := range n.holders {
+func (n *Branch) forget(touched int, broken bool) (left []checker.Ticket) {
+	for i := range touched {
 		if n.state.Slots[i].Kind != classic.Free || n.holders[i].id == "" {
 			continue
 		}
@@ -299,7 +320,7 @@ func (w *World) arm(n, b *Branch, t *classic.Transition, at Window) {
 			if e.Timer == classic.GroupJoinTimer && w.breaks(classic.JoinTimerFixed) {
 				d *= 2
 			}
-			for i := range b.holders {
+			for i := range b.used() {
 				if e.Also>>i&1 == 1 {
 					d = max(d, b.holders[i].rebalance)
 				}
@@ -332,7 +353,7 @@ const spin = time.Second
 
 // maxRebalance is the largest rebalance timeout of the members, at least 0 (join.timer.fixed).
 func (n *Branch) maxRebalance() (d time.Duration) {
-	for i := range n.holders {
+	for i := range n.used() {
 		if n.state.Slots[i].Kind == classic.Member {
 			d = max(d, n.holders[i].rebalance)
 		}
@@ -341,10 +362,10 @@ func (n *Branch) maxRebalance() (d time.Duration) {
 }
 
 // check holds the model to its word: what a state says of parked requests is what has been parked.
-func (n *Branch) check(t *classic.Transition) {
-	for i := range n.holders {
+func (n *Branch) check(t *classic.Transition, touched int) {
+	for i := range touched {
 		s, h := &n.state.Slots[i], &n.holders[i]
-		if s.Joining != h.join.open || s.Syncing != h.sync.open || s.Kind != classic.Free && h.id == "" {
+		if s.Joining != h.join.open || s.Syncing != h.sync.open || (s.Kind == classic.Free) != (h.id == "") {
 			panic(fmt.Sprintf("observe: slot %d of %v is not what rules %v say", i, n, t.Rules))
 		}
 	}
@@ -364,18 +385,35 @@ type Timer struct {
 // Timers are the armed timers, in slot order.
 func (b *Branch) Timers() []Timer {
 	var ts []Timer
-	for i := range b.holders {
-		if b.state.Slots[i].Timed {
-			ts = append(ts, Timer{Kind: classic.SessionTimer, Slot: int8(i), Member: b.holders[i].id, Window: b.holders[i].timer})
+	b.EachTimer(func(t Timer) bool {
+		ts = append(ts, t)
+		return true
+	})
+	return ts
+}
+
+// Due says whether a timer's time has come.
+func (b *Branch) Due(at Window) (due bool) {
+	b.EachTimer(func(t Timer) bool {
+		due = t.Window.Latest <= at.Latest
+		return !due
+	})
+	return due
+}
+
+// EachTimer yields the armed timers, in slot order.
+func (b *Branch) EachTimer(yield func(Timer) bool) {
+	for i := range b.used() {
+		if b.state.Slots[i].Timed && !yield(Timer{Kind: classic.SessionTimer, Slot: int8(i), Member: b.holders[i].id, Window: b.holders[i].timer}) {
+			return
 		}
 	}
-	if b.state.JoinTimer {
-		ts = append(ts, Timer{Kind: classic.GroupJoinTimer, Window: b.joinTimer})
+	if b.state.JoinTimer && !yield(Timer{Kind: classic.GroupJoinTimer, Window: b.joinTimer}) {
+		return
 	}
 	if b.state.SyncTimer {
-		ts = append(ts, Timer{Kind: classic.GroupSyncTimer, Window: b.syncTimer})
+		yield(Timer{Kind: classic.GroupSyncTimer, Window: b.syncTimer})
 	}
-	return ts
 }
 
 // Fire yields every outcome of a timer that fires within the window. The timer is one of b.Timers(); when it may fire and when it must

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/muster-kafka/muster/checker"
@@ -12,10 +13,15 @@ import (
 
 // Branch is one explanation of one group.
 type Branch struct {
+	head
+	holders [classic.MaxSlots]holder // those of slots that are free are zero
+}
+
+// head is all of a branch but its holders.
+type head struct {
 	group      string
 	state      classic.State
 	generation int32
-	holders    [classic.MaxSlots]holder
 	joinTimer  Window
 	syncTimer  Window
 	delay      delay    // of PreparingRebalance that is the initial delay
@@ -45,6 +51,31 @@ type parked struct {
 	id      string // the member id that the request carried
 }
 
+// spent are branches to be used again: they are large, and a judge that drops most of them would otherwise keep the collector busy.
+var spent = sync.Pool{New: func() any { return new(Branch) }}
+
+// next is a copy, to be changed.
+func (b *Branch) next() *Branch {
+	n := spent.Get().(*Branch)
+	was, used := n.used(), b.used()
+	n.head = b.head
+	copy(n.holders[:used], b.holders[:used])
+	clear(n.holders[used:max(used, was)])
+	return n
+}
+
+// used is how many slots there are up to the last that is in use.
+func (b *Branch) used() int {
+	used := classic.MaxSlots
+	for used > 0 && b.state.Slots[used-1].Kind == classic.Free {
+		used--
+	}
+	return used
+}
+
+// Recycle gives the branch up. Nobody may use it any more.
+func (b *Branch) Recycle() { spent.Put(b) }
+
 // Group is the group's name.
 func (b *Branch) Group() string { return b.group }
 
@@ -60,7 +91,7 @@ func (b *Branch) Generation() int32 { return b.generation }
 // Open are the parked requests, in no particular order.
 func (b *Branch) Open() []checker.Ticket {
 	var open []checker.Ticket
-	for i := range b.holders {
+	for i := range b.used() {
 		for _, p := range []parked{b.holders[i].join, b.holders[i].sync} {
 			if p.open {
 				open = append(open, p.ticket)
@@ -72,7 +103,7 @@ func (b *Branch) Open() []checker.Ticket {
 
 // slot is where the id is, or -1.
 func (b *Branch) slot(id string) int8 {
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free && b.holders[i].id == id {
 			return int8(i)
 		}
@@ -89,7 +120,7 @@ func (b *Branch) Pending(slot int8) bool { return b.state.Slots[slot].Kind == cl
 // Ids are the ids of members and pending ones, sorted.
 func (b *Branch) Ids() []string {
 	var ids []string
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free {
 			ids = append(ids, b.holders[i].id)
 		}
@@ -154,7 +185,7 @@ func (b *Branch) String() string {
 	if b.state.Writing {
 		s.WriteString(" writing")
 	}
-	for i := range b.holders {
+	for i := range b.used() {
 		slot, h := &b.state.Slots[i], &b.holders[i]
 		if slot.Kind == classic.Free {
 			continue

@@ -181,3 +181,22 @@ func TestMethodsDoNotChangeTheirReceiver(t *testing.T) {
 		}
 	}
 }
+
+// A branch that is used again has nothing of what it was: a judge that recycles branches would otherwise see ghosts of other groups.
+func TestRecycledBranchesAreEmptied(t *testing.T) {
+	full := &Branch{}
+	for i := range full.holders {
+		full.state.Slots[i].Kind = classic.Member
+		full.holders[i].id = "somebody"
+	}
+	full.Recycle()
+	small := &Branch{}
+	small.state.Slots[0].Kind, small.holders[0].id = classic.Member, "A"
+	for range 3 { // the pool may or may not give it back
+		n := small.next()
+		if n.holders != small.holders || n.state != small.state {
+			t.Fatalf("a copy differs: %+v", n.holders)
+		}
+		n.Recycle()
+	}
+}

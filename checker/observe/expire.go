@@ -166,5 +166,5 @@ func (c *call) fails(yes bool) {
 
 // happen yields every outcome of something that is no request.
 func (w *World) happen(b *Branch, c *call, at Window, yield func(Outcome) bool) {
-	w.step(&b.state, &c.event, func(t *classic.Transition) bool { return yield(w.follow(b, c, t, at)) })
+	w.step(&b.state, &c.event, func(st *stepper, t *classic.Transition) bool { return yield(w.follow(st, b, c, t, at)) })
 }

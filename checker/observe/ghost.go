@@ -27,20 +27,20 @@ func (b *Branch) Bind(names Binding) *Branch {
 		return b
 	}
 	n := *b
-	for i := range n.holders {
+	for i := range n.used() {
 		h := &n.holders[i]
 		if id, ok := names[h.id]; ok && h.id != "" {
 			h.id = id
 		}
 	}
-	if n.log != nil {
-		l := *n.log
-		for i := range l.holders {
-			if id, ok := names[l.holders[i].id]; ok && l.holders[i].id != "" {
-				l.holders[i].id = id
+	if n.log != nil && n.log.group != nil {
+		group := *n.log.group
+		for i := range group.holders {
+			if id, ok := names[group.holders[i].id]; ok && group.holders[i].id != "" {
+				group.holders[i].id = id
 			}
 		}
-		n.log = &l
+		n.log = &logged{group: &group, ledger: n.log.ledger}
 	}
 	return &n
 }
@@ -48,12 +48,22 @@ func (b *Branch) Bind(names Binding) *Branch {
 // Ghosts are the branch's ids that have not been seen.
 func (b *Branch) Ghosts() []string {
 	var gs []string
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free && isGhost(b.holders[i].id) {
 			gs = append(gs, b.holders[i].id)
 		}
 	}
 	return gs
+}
+
+// haunted says whether the branch has a ghost.
+func (b *Branch) haunted() bool {
+	for i := range b.used() {
+		if b.state.Slots[i].Kind != classic.Free && isGhost(b.holders[i].id) {
+			return true
+		}
+	}
+	return false
 }
 
 // bindings are the branches that result from taking the strange ids of a request for ghosts' in every way, the branch itself first.

@@ -14,25 +14,27 @@ type Part struct {
 
 // SplitByGroup splits a request into one for each group that it names, each named once. ListGroups and FindCoordinator name none:
 // ListGroups is over every group there is (each gets the request as it is), FindCoordinator over no group's state.
-func SplitByGroup(req kmsg.Request) []Part {
+func SplitByGroup(req kmsg.Request) []Part { return AppendParts(nil, req) }
+
+// AppendParts is SplitByGroup for callers that have room.
+func AppendParts(parts []Part, req kmsg.Request) []Part {
 	switch m := req.(type) {
 	case *kmsg.DescribeGroupsRequest:
-		return each(m.Groups, func(g string) kmsg.Request {
+		return each(parts, m.Groups, func(g string) kmsg.Request {
 			one := *m
 			one.Groups = []string{g}
 			return &one
 		})
 	case *kmsg.DeleteGroupsRequest:
-		return each(m.Groups, func(g string) kmsg.Request {
+		return each(parts, m.Groups, func(g string) kmsg.Request {
 			one := *m
 			one.Groups = []string{g}
 			return &one
 		})
 	case *kmsg.OffsetFetchRequest:
 		if len(m.Groups) == 0 {
-			return []Part{{m.Group, m}}
+			return append(parts, Part{m.Group, m})
 		}
-		var parts []Part
 		for _, g := range m.Groups {
 			one := *m
 			one.Groups = []kmsg.OffsetFetchRequestGroup{g}
@@ -40,26 +42,25 @@ func SplitByGroup(req kmsg.Request) []Part {
 		}
 		return parts
 	case *kmsg.JoinGroupRequest:
-		return []Part{{m.Group, m}}
+		return append(parts, Part{m.Group, m})
 	case *kmsg.SyncGroupRequest:
-		return []Part{{m.Group, m}}
+		return append(parts, Part{m.Group, m})
 	case *kmsg.HeartbeatRequest:
-		return []Part{{m.Group, m}}
+		return append(parts, Part{m.Group, m})
 	case *kmsg.LeaveGroupRequest:
-		return []Part{{m.Group, m}}
+		return append(parts, Part{m.Group, m})
 	case *kmsg.OffsetCommitRequest:
-		return []Part{{m.Group, m}}
+		return append(parts, Part{m.Group, m})
 	case *kmsg.TxnOffsetCommitRequest:
-		return []Part{{m.Group, m}}
+		return append(parts, Part{m.Group, m})
 	case *kmsg.OffsetDeleteRequest:
-		return []Part{{m.Group, m}}
+		return append(parts, Part{m.Group, m})
 	default:
-		return nil
+		return parts
 	}
 }
 
-func each(groups []string, one func(string) kmsg.Request) []Part {
-	var parts []Part
+func each(parts []Part, groups []string, one func(string) kmsg.Request) []Part {
 	for i, g := range groups {
 		if !slices.Contains(groups[:i], g) {
 			parts = append(parts, Part{g, one(g)})

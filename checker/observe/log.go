@@ -11,19 +11,30 @@ import (
 
 // logged is what a group's log says. It is never changed in place.
 type logged struct {
-	grouped    bool          // it has a record of the group, not only of offsets
-	state      classic.State // of that record, with members' whole lists
+	group *recorded // nil where it has no record of the group, only of offsets
+	ledger
+}
+
+// recorded is what the record of a group says. It is never changed in place.
+type recorded struct {
+	state      classic.State // with members' whole lists
 	generation int32
 	holders    [classic.MaxSlots]holder
 	assigns    []string
 	emptySince Window
-	ledger
 }
+
+// unrecorded is what a group without a record is loaded as.
+var unrecorded = recorded{state: classic.State{Phase: classic.Empty, FirstGen: true}}
 
 // write puts the records of a step into the log of n. gone are the partitions whose offsets the step has taken away.
 func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(partition) bool) {
 	if !w.config.KeepLog {
 		return
+	}
+	writes := len(t.Records) > 0 && c.event.Write != classic.WriteFailed
+	if !writes && c.event.Kind != classic.TxnMarker {
+		return // n has the log of b
 	}
 	l := logged{}
 	if b.log != nil {
@@ -33,15 +44,15 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(pa
 		l.ledger = l.end(c.producer, !c.event.Aborted) // whatever is in memory (offset-delete.pending)
 	}
 	for _, r := range t.Records {
-		if c.event.Write == classic.WriteFailed {
+		if !writes {
 			break
 		}
 		tombstoned := w.config.Profile.PendingTombstoned
 		switch r.Kind {
 		case classic.GroupRecord:
-			l.record(n, c.event.Kind == classic.JoinGroup && b.state.Phase == classic.Absent)
+			l.group = record(n, c.event.Kind == classic.JoinGroup && b.state.Phase == classic.Absent)
 		case classic.GroupTombstone:
-			l = logged{ledger: l.ledger}
+			l.group = nil
 		case classic.OffsetRecords:
 			l.ledger = l.store(c.put)
 		case classic.TxnOffsetRecords:
@@ -53,27 +64,36 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(pa
 		}
 	}
 	n.log = nil
-	if l.grouped || len(l.offsets) > 0 || len(l.pending) > 0 {
+	if l.group != nil || len(l.offsets) > 0 || len(l.pending) > 0 {
 		n.log = &l
 	}
 }
 
 // record takes over the group as it is, or as it was when the step created it.
-func (l *logged) record(n *Branch, created bool) {
-	*l = logged{grouped: true, ledger: l.ledger, emptySince: n.emptySince}
+func record(n *Branch, created bool) *recorded {
+	r := &recorded{emptySince: n.emptySince}
 	if created {
-		l.state = classic.State{Phase: classic.Empty, FirstGen: true}
-		return
+		r.state = unrecorded.state
+		return r
 	}
-	l.state = classic.Durable(&n.state, func(list, _ uint8) uint8 { return list })
-	l.state.Offsets, l.state.Open = false, false
-	l.generation, l.assigns = n.generation, n.assigns
-	for i := range l.holders {
-		if l.state.Slots[i].Kind == classic.Member {
-			l.holders[i] = n.holders[i]
-			l.holders[i].timer, l.holders[i].join, l.holders[i].sync = Window{}, parked{}, parked{}
+	r.state = classic.Durable(&n.state, func(list, _ uint8) uint8 { return list })
+	r.state.Offsets, r.state.Open = false, false
+	r.generation, r.assigns = n.generation, n.assigns
+	for i := range r.holders {
+		if r.state.Slots[i].Kind == classic.Member {
+			r.holders[i] = n.holders[i]
+			r.holders[i].timer, r.holders[i].join, r.holders[i].sync = Window{}, parked{}, parked{}
 		}
 	}
+	return r
+}
+
+// recorded is what the log says of the group, whether or not there is a record of it.
+func (l *logged) recorded() *recorded {
+	if l.group == nil {
+		return &unrecorded
+	}
+	return l.group
 }
 
 // loaded is the state that the log says, as the model wants it: nil for a group that the log does not have.
@@ -81,10 +101,7 @@ func (w *World) loaded(l *logged) (*classic.State, error) {
 	if l == nil {
 		return nil, nil
 	}
-	s := l.state
-	if !l.grouped {
-		s = classic.State{Phase: classic.Empty, FirstGen: true}
-	}
+	s := l.recorded().state
 	s.Offsets, s.Open = len(l.offsets) > 0, len(l.pending) > 0
 	t := w.symbols.Load()
 	for i := range s.Slots {
@@ -106,7 +123,8 @@ func (w *World) loaded(l *logged) (*classic.State, error) {
 func (n *Branch) load() {
 	n.holders, n.assigns, n.ledger, n.emptySince, n.generation = [classic.MaxSlots]holder{}, nil, ledger{}, Window{}, 0
 	if l := n.log; l != nil {
-		n.holders, n.assigns, n.ledger, n.emptySince, n.generation = l.holders, l.assigns, l.ledger, l.emptySince, l.generation
+		r := l.recorded()
+		n.holders, n.assigns, n.ledger, n.emptySince, n.generation = r.holders, r.assigns, l.ledger, r.emptySince, r.generation
 	}
 }
 
@@ -115,18 +133,25 @@ func (l *logged) same(o *logged) bool {
 	if l == nil || o == nil || l == o {
 		return l == o
 	}
-	if l.grouped != o.grouped || l.generation != o.generation || !l.ledger.same(o.ledger) {
+	if (l.group == nil) != (o.group == nil) || !l.ledger.same(o.ledger) {
 		return false
 	}
-	a := Branch{state: l.state, holders: l.holders, assigns: l.assigns}
-	b := Branch{state: o.state, holders: o.holders, assigns: o.assigns}
+	if l.group == o.group {
+		return true
+	}
+	a, b := l.group.branch(), o.group.branch()
 	_, ok := a.match(&b)
 	return ok
 }
 
+// branch is a group that is just what the record says.
+func (r *recorded) branch() Branch {
+	return Branch{head: head{state: r.state, generation: r.generation, assigns: r.assigns}, holders: r.holders}
+}
+
 // aged says whether two logs that are the same also say the same of ages.
 func (l *logged) aged(o *logged) bool {
-	return l == o || l.emptySince == o.emptySince && l.ledger.aged(o.ledger)
+	return l == o || l.recorded().emptySince == o.recorded().emptySince && l.ledger.aged(o.ledger)
 }
 
 // hull merges logs that are the same.
@@ -134,9 +159,13 @@ func (l *logged) hull(o *logged) *logged {
 	if l == o || l.aged(o) {
 		return l
 	}
-	m := *l
-	m.emptySince, m.ledger = l.emptySince.hull(o.emptySince), l.ledger.hull(o.ledger)
-	return &m
+	m := &logged{group: l.group, ledger: l.ledger.hull(o.ledger)}
+	if since := l.recorded().emptySince.hull(o.recorded().emptySince); since != l.recorded().emptySince {
+		group := *l.group
+		group.emptySince = since
+		m.group = &group
+	}
+	return m
 }
 
 // Unload yields every outcome of the broker giving the group up.

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -59,8 +60,8 @@ func notModelled(format string, args ...any) error {
 }
 
 // translate reads a request against a branch.
-func (w *World) translate(b *Branch, r Request) (*call, error) {
-	c := &call{request: r}
+func (w *World) translate(b *Branch, r Request, c *call) (*call, error) {
+	*c = call{request: r, entries: c.entries[:0], put: c.put[:0], deletes: c.deletes[:0]}
 	if r.WriteFails {
 		c.event.Write = classic.WriteFailed
 	}
@@ -125,7 +126,7 @@ func (b *Branch) instance(id *string, has bool) classic.Instance {
 	if id == nil || !has {
 		return classic.Instance{}
 	}
-	for i := range b.holders {
+	for i := range b.used() {
 		if s := &b.state.Slots[i]; s.Kind == classic.Member && s.Static && b.holders[i].instance == *id {
 			return classic.Instance{Kind: classic.KnownInstance, Slot: int8(i)}
 		}
@@ -153,12 +154,10 @@ func (w *World) translateJoin(b *Branch, c *call, m *kmsg.JoinGroupRequest) erro
 	e.NeedsID = c.request.Version >= 4                                                // join.new.member-id-required
 	e.Skips = c.request.Version >= 9                                                  // static.replaced.leader
 	e.Instance, c.instance = b.instance(m.InstanceID, c.request.Version >= 5), m.InstanceID
-	seen := map[string]bool{}
-	for _, p := range m.Protocols {
-		if seen[p.Name] {
+	for i, p := range m.Protocols {
+		if slices.ContainsFunc(m.Protocols[:i], func(q kmsg.JoinGroupRequestProtocol) bool { return q.Name == p.Name }) {
 			return notModelled("a protocol list that names %q twice", p.Name)
 		}
-		seen[p.Name] = true
 	}
 	var err error
 	if m.ProtocolType != "" {

@@ -58,7 +58,7 @@ func (b *Branch) frame() frame {
 // can merge. It does not depend on which slot an id is in.
 func (b *Branch) Hash() uint64 {
 	sum := maphash.Comparable(seed, b.frame())
-	for i := range b.holders {
+	for i := range b.used() {
 		if b.state.Slots[i].Kind != classic.Free {
 			sum += maphash.Comparable(seed, b.identity(i))
 		}
@@ -77,9 +77,10 @@ func (l *logged) hash() uint64 {
 	if l == nil {
 		return 0
 	}
-	b := Branch{state: l.state, generation: l.generation, holders: l.holders, assigns: l.assigns, ledger: l.ledger}
+	b := l.recorded().branch()
+	b.ledger = l.ledger
 	sum := b.Hash()
-	if l.grouped {
+	if l.group != nil {
 		sum = ^sum
 	}
 	return sum
@@ -91,7 +92,7 @@ func (b *Branch) match(o *Branch) (to [classic.MaxSlots]int8, ok bool) {
 		return to, false
 	}
 	used := 0
-	for i := range b.holders {
+	for i := range b.used() {
 		to[i] = -1
 		if b.state.Slots[i].Kind == classic.Free {
 			continue
@@ -103,7 +104,7 @@ func (b *Branch) match(o *Branch) (to [classic.MaxSlots]int8, ok bool) {
 		}
 		to[i] = j
 	}
-	for i := range o.holders {
+	for i := range o.used() {
 		if o.state.Slots[i].Kind != classic.Free {
 			used--
 		}

@@ -22,10 +22,10 @@ func (c *call) shows() bool {
 
 // unseen yields the outcome of a request that shows a group where it does not show this one.
 func (w *World) unseen(b *Branch, c *call, at Window, yield func(Outcome) bool) bool {
-	none := &Branch{group: b.group}
+	none := &Branch{head: head{group: b.group}}
 	more := true
-	w.step(&none.state, &c.event, func(t *classic.Transition) bool {
-		o := w.follow(none, c, t, at)
+	w.step(&none.state, &c.event, func(st *stepper, t *classic.Transition) bool {
+		o := w.follow(st, none, c, t, at)
 		o.Branch, o.Rules = b, append(o.Rules, classic.GroupUnseen)
 		more = yield(o)
 		return more

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -16,7 +17,9 @@ import (
 // taken back, so that they mean the same in every branch. A World may be used by several goroutines.
 type World struct {
 	config Config
-	models sync.Pool // of *stepper
+	models *sync.Pool // of *stepper
+
+	transient bool
 
 	mu     sync.Mutex
 	lists  map[string]uint8
@@ -43,9 +46,21 @@ var errFull = errors.New("more symbols than there are")
 const consumerType = "consumer"
 
 // NewWorld returns the world of one run.
-func NewWorld(c Config) *World {
+func NewWorld(c Config) *World { return newWorld(c.withDefaults(), &sync.Pool{}) }
+
+// Again is a new world with the same configuration, which is cheaper than one of its own.
+func (w *World) Again() *World { return newWorld(w.config, w.models) }
+
+// Transient makes outcomes good only while they are yielded, but for their branches: what else is in them is used again. It returns the world.
+func (w *World) Transient() *World {
+	w.transient = true
+	return w
+}
+
+func newWorld(c Config, models *sync.Pool) *World {
 	w := &World{
-		config: c.withDefaults(),
+		config: c,
+		models: models,
 		lists:  map[string]uint8{},
 		names:  map[string]uint8{},
 		types:  map[string]uint8{consumerType: 1},
@@ -62,7 +77,7 @@ func NewWorld(c Config) *World {
 }
 
 // NewBranch is a group that does not exist yet.
-func (w *World) NewBranch(group string) *Branch { return &Branch{group: group} }
+func (w *World) NewBranch(group string) *Branch { return &Branch{head: head{group: group}} }
 
 // Served is the branch of a group that does not exist yet on a broker that is that to it.
 func (b *Branch) Served(s classic.Serving) *Branch {
@@ -129,10 +144,11 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 	if len(list) == 0 {
 		return 0, nil
 	}
-	key := listKey(list)
+	var room [128]byte
+	key := listKey(room[:0], list)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if n, ok := w.lists[key]; ok {
+	if n, ok := w.lists[string(key)]; ok {
 		return n, nil
 	}
 	t := *w.symbols.Load()
@@ -156,49 +172,59 @@ func (w *World) listSymbol(list []kmsg.JoinGroupRequestProtocol) (uint8, error) 
 	}
 	t.lists = append(t.lists, own)
 	t.lexicon.Lists = append(t.lexicon.Lists, classic.List{Names: names, Topics: topics})
-	w.lists[key] = n
+	w.lists[string(key)] = n
 	w.symbols.Store(&t)
 	return n, nil
 }
 
-// stepper is a model with its scratch space, and the lexicon that it was made with.
+// stepper is a model with its scratch space, and the lexicon that it reads. Whoever steps has one to himself.
 type stepper struct {
 	model   *classic.Model
-	symbols *symbols
+	lexicon classic.Lexicon
+
+	call   call
+	scene  scene
+	closed []parked
+
+	// of outcomes, where they are transient
+	rules   []classic.RuleID
+	records []classic.Record
+	answers []Answer
+	dropped []checker.Ticket
 }
 
 // breaks says whether a rule that is decided here is to be broken on purpose.
 func (w *World) breaks(rule classic.RuleID) bool { return slices.Contains(w.config.Broken, rule) }
 
 // step asks the model.
-func (w *World) step(s *classic.State, e *classic.Event, yield func(*classic.Transition) bool) {
+func (w *World) step(s *classic.State, e *classic.Event, yield func(*stepper, *classic.Transition) bool) {
 	m := w.stepper()
-	m.model.Step(s, e, yield)
+	m.model.Step(s, e, func(t *classic.Transition) bool { return yield(m, t) })
 	w.models.Put(m)
 }
 
 // stepper is a model that knows all symbols; put it back into models after use.
 func (w *World) stepper() *stepper {
-	now := w.symbols.Load()
 	m, _ := w.models.Get().(*stepper)
-	if m == nil || m.symbols != now {
-		m = &stepper{symbols: now, model: classic.New(classic.Config{
-			Profile: w.config.Profile, Lexicon: &now.lexicon, SyncInFlight: w.config.SlowWrites, Broken: w.config.Broken,
+	if m == nil {
+		m = &stepper{}
+		m.model = classic.New(classic.Config{
+			Profile: w.config.Profile, Lexicon: &m.lexicon, SyncInFlight: w.config.SlowWrites, Broken: w.config.Broken,
 			InitialDelay: w.config.InitialDelay > 0, MaxSize: w.config.MaxSize, EmptyJoin: w.config.EmptyJoin,
-		})}
+		})
 	}
+	m.lexicon = w.symbols.Load().lexicon
 	return m
 }
 
-func listKey(list []kmsg.JoinGroupRequestProtocol) string {
-	var b []byte
+func listKey(b []byte, list []kmsg.JoinGroupRequestProtocol) []byte {
 	for _, p := range list {
 		b = binary.AppendUvarint(b, uint64(len(p.Name)))
 		b = append(b, p.Name...)
 		b = binary.AppendUvarint(b, uint64(len(p.Metadata)))
 		b = append(b, p.Metadata...)
 	}
-	return string(b)
+	return b
 }
 
 // metadata is what list symbol says of protocol name symbol.

@@ -159,11 +159,11 @@ func run(t *testing.T, binary, judge, env string) (string, time.Duration) {
 	cmd.Env = append(os.Environ(), judgeVar+"="+judge, env)
 	output, err := cmd.CombinedOutput()
 	took := time.Since(began)
-	if _, found, ok := bytes.Cut(output, []byte(caughtMark)); ok {
-		return firstLine(string(found)), took
-	}
 	if err != nil {
 		t.Errorf("%s with %s: %v\n%s", judge, env, err, output)
+	}
+	if _, found, ok := bytes.Cut(output, []byte(caughtMark)); ok {
+		return firstLine(string(found)), took
 	}
 	return "", took
 }

@@ -1,7 +1,5 @@
 package gen
 
-import "fmt"
-
 // Act is what happens to the broker, not on a connection.
 type Act uint8
 
@@ -30,7 +28,7 @@ func (g *Generator) acts() Event {
 			if g.setup.Other != "" && g.src.Intn(2, "other topic") == 1 {
 				topics[0] = g.setup.Other
 			}
-			return Event{Act: DeleteTopics, Topics: topics, Line: "# topic " + topics[0] + " is deleted and made again"}
+			return Event{Act: DeleteTopics, Topics: topics, Line: g.line("# topic %s is deleted and made again", topics[0])}
 		})
 	}
 	if g.setup.Restarts {
@@ -47,12 +45,12 @@ func (g *Generator) restarts() Event {
 	switch g.src.Intn(5, "restart") {
 	case 3:
 		if g.epoch > 1 { // 0 is no epoch at all
-			return Event{Act: Unload, Epoch: g.epoch - 1, Line: fmt.Sprintf("# a late order to give up the groups, of epoch %d", g.epoch-1)}
+			return Event{Act: Unload, Epoch: g.epoch - 1, Line: g.line("# a late order to give up the groups, of epoch %d", g.epoch-1)}
 		}
 	case 4:
 		g.epoch++
 		g.serving = Unload
-		return Event{Act: Unload, Epoch: g.epoch, Line: fmt.Sprintf("# the groups are given up, epoch %d", g.epoch)}
+		return Event{Act: Unload, Epoch: g.epoch, Line: g.line("# the groups are given up, epoch %d", g.epoch)}
 	}
 	g.epoch++
 	g.serving = NoAct
@@ -64,7 +62,7 @@ func (g *Generator) servesAgain() Event {
 	if g.serving == Unload {
 		g.epoch++
 		g.serving = Load
-		return Event{Act: Load, Epoch: g.epoch, Line: fmt.Sprintf("# loading begins, epoch %d", g.epoch)}
+		return Event{Act: Load, Epoch: g.epoch, Line: g.line("# loading begins, epoch %d", g.epoch)}
 	}
 	g.serving = NoAct
 	return Event{Act: Loaded, Line: "# loading has ended"}

@@ -33,6 +33,11 @@ type Client struct {
 
 	lists [][]Protocol // the lists that it may have
 
+	// Where its last JoinGroup went, and as whom: scenario text takes its next request to go there, as the same.
+	hasJoined    bool
+	lastGroup    string
+	lastInstance *string
+
 	// What scenario text takes the client to know, where answers get lost on their way to it: all that the coordinator has told it. nil
 	// where that is the same.
 	shown *Client

@@ -84,29 +84,27 @@ func (s Setup) withDefaults() Setup {
 	if s.Rebalances == nil {
 		s.Rebalances = []time.Duration{30 * time.Second, 30 * time.Second, 5 * time.Second, time.Minute, 0}
 	}
-	versions := map[kmsg.Key]Versions{}
-	for k, v := range spine {
-		versions[k] = v
-	}
-	for k, v := range s.Versions {
-		versions[k] = v
-	}
-	s.Versions = versions
 	return s
 }
 
+// apis is more than the key of each API that is spoken here.
+const apis = 64
+
 // Generator draws the events of one run.
 type Generator struct {
-	setup   Setup
-	src     Source
-	clients []*Client
-	groups  []string
-	shown   map[string]string   // what scenario text calls a group
-	off     [kinds]bool         // kinds that this run does without
-	joined  map[*Client]string  // the group of a client's last JoinGroup, which is where scenario text takes its next request to go
-	static  map[*Client]*string // and its instance id, in the same way
-	words   map[string]string   // what scenario text calls some metadata
-	payload int                 // makes assignments and offsets unique
+	setup        Setup
+	src          Source
+	clients      []*Client
+	groups       []string
+	shown        map[string]string // what scenario text calls a group
+	off          [kinds]bool       // kinds that this run does without
+	words        map[string]string // what scenario text calls some metadata
+	payload      int               // makes assignments and offsets unique
+	total        int               // of the weights
+	fails, tears int               // one in so many writes fails, or is cut off by a crash
+	asked        [apis]Versions    // of each API
+	long         string            // metadata of an offset that are one byte too long
+	mute         bool              // events come without their lines
 
 	producers []*Producer
 	epoch     int32 // the leader epoch
@@ -116,8 +114,12 @@ type Generator struct {
 // New returns a generator. It draws at once which kinds of events the run has: a random few are left out, so that runs differ in more
 // than order.
 func New(setup Setup, src Source) *Generator {
-	g := &Generator{setup: setup.withDefaults(), src: src, shown: map[string]string{"": "none", unused: unused}, joined: map[*Client]string{}}
-	g.static, g.words = map[*Client]*string{}, map[string]string{}
+	g := &Generator{setup: setup.withDefaults(), src: src, shown: map[string]string{"": "none", unused: unused}, words: map[string]string{}}
+	for _, all := range []map[kmsg.Key]Versions{spine, g.setup.Versions} {
+		for k, v := range all {
+			g.asked[k] = v
+		}
+	}
 	subscribes := setup.OffsetDelete && src.Intn(3, "subscriptions") > 0
 	other := setup.OffsetDelete && src.Intn(8, "protocol type") == 7
 	for i := range g.setup.Groups {
@@ -145,8 +147,17 @@ func New(setup Setup, src Source) *Generator {
 	if g.setup.Transactions {
 		g.producers = []*Producer{{Name: "P", ID: 4001}, {Name: "Q", ID: 4002}}
 	}
-	for k := optional; k < kinds; k++ {
-		g.off[k] = src.Intn(3, "with "+k.String()) == 2
+	for k := range kinds {
+		if g.off[k] = k >= optional && src.Intn(3, "without a kind") == 2; g.has(k) {
+			g.total += weights[k]
+		}
+	}
+	// Faults that are seldom in one run are frequent in another: some bugs take several of them close together.
+	if g.fails = 30; setup.FailWrites && src.Intn(4, "writes fail often") == 3 {
+		g.fails = 5
+	}
+	if g.tears = 40; setup.Torn && src.Intn(4, "crashes are frequent") == 3 {
+		g.tears = 8
 	}
 	return g
 }
@@ -210,13 +221,7 @@ func (k kind) String() string {
 
 // Next draws the next event. until is how long it is until the next timer is due, negative where none is armed.
 func (g *Generator) Next(until time.Duration) Event {
-	total := 0
-	for k, w := range weights {
-		if g.has(kind(k)) {
-			total += w
-		}
-	}
-	n, k := g.src.Intn(total, "kind"), progress
+	n, k := g.src.Intn(g.total, "kind"), progress
 	for !g.has(k) || n >= weights[k] {
 		if g.has(k) {
 			n -= weights[k]
@@ -238,19 +243,19 @@ func (g *Generator) Next(until time.Duration) Event {
 		if e.Client != nil {
 			e.ClientID = e.Client.Name
 		}
-		e.Line = g.text(e.Client, e.Request, e.Version)
-		if e.Client != nil {
-			e.Client.Sent(e.Request)
-		}
+		g.send(&e)
 	}
-	if g.setup.Torn && e.Request != nil && g.src.Intn(40, "torn") == 39 {
+	if g.setup.Torn && e.Request != nil && g.src.Intn(g.tears, "torn") == g.tears-1 {
 		e.Torn, e.Kept = true, g.src.Intn(2, "kept") == 1
-		e.Line = "# the coordinator crashes while it writes what this asks for, which is " + map[bool]string{false: "not ", true: ""}[e.Kept] + "in the log\n" + e.Line
+		if !g.mute {
+			e.Line = "# the coordinator crashes while it writes what this asks for, which is " + map[bool]string{false: "not ", true: ""}[e.Kept] + "in the log\n" + e.Line
+		}
 		return e
 	}
-	if g.setup.FailWrites && g.src.Intn(30, "write fails") == 29 {
-		e.FailWrites = true
-		e.Line = "# the next write fails\n" + e.Line
+	if g.setup.FailWrites && g.src.Intn(g.fails, "write fails") == g.fails-1 {
+		if e.FailWrites = true; !g.mute {
+			e.Line = "# the next write fails\n" + e.Line
+		}
 	}
 	return e
 }
@@ -352,7 +357,7 @@ func (g *Generator) pass(until time.Duration) Event {
 	how := g.src.Intn(4, "how long")
 	if g.setup.Jumps && until >= 0 && g.src.Intn(4, "jump") == 3 {
 		e.Fire, e.Jump, e.By = false, true, until+[]time.Duration{0, 0, time.Second, time.Minute}[how]
-		e.Line = fmt.Sprintf("# the clock jumps by %v, and no timer has fired yet\nadvance %v", e.By, e.By)
+		e.Line = g.line("# the clock jumps by %v, and no timer has fired yet\nadvance %v", e.By, e.By)
 		return e
 	}
 	switch {
@@ -369,9 +374,12 @@ func (g *Generator) pass(until time.Duration) Event {
 	if e.Fire {
 		d = until
 	}
-	e.Line = "advance " + d.String()
-	if d == 0 {
+	switch {
+	case g.mute:
+	case d == 0:
 		e.Line = "# timers that are due now"
+	default:
+		e.Line = "advance " + d.String()
 	}
 	return e
 }
@@ -423,10 +431,10 @@ func indexOf(all []*Client, c *Client) int {
 
 // request is an event of a client, at a version that is mostly the newest. A client's first request is a JoinGroup.
 func (g *Generator) request(c *Client, req kmsg.Request) Event {
-	if _, joins := req.(*kmsg.JoinGroupRequest); c != nil && !joins && g.joined[c] == "" {
+	if _, joins := req.(*kmsg.JoinGroupRequest); c != nil && !joins && c.lastGroup == "" {
 		req = c.JoinGroup()
 	}
-	v := g.setup.Versions[kmsg.Key(req.Key())]
+	v := g.asked[req.Key()]
 	version := v.Max
 	if g.src.Intn(5, "old version") == 4 {
 		version -= int16(g.src.Intn(int(v.Max-v.Min)+1, "version"))

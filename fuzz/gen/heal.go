@@ -41,13 +41,12 @@ func Ready(clients []*Client) {
 
 // Ask is the event of a request of a client, or of nobody, at its newest version.
 func (g *Generator) Ask(c *Client, req kmsg.Request) Event {
-	e := Event{Client: c, ClientID: "nobody", Request: req, Version: g.setup.Versions[kmsg.Key(req.Key())].Max}
+	e := Event{Client: c, ClientID: "nobody", Request: req, Version: g.asked[req.Key()].Max}
 	strip(req, e.Version)
-	e.Line = g.text(c, req, e.Version)
 	if c != nil {
 		e.ClientID = c.Name
-		c.Sent(req)
 	}
+	g.send(&e)
 	return e
 }
 

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -51,7 +52,12 @@ func (g *Generator) syncRequest(c *Client) *kmsg.SyncGroupRequest {
 
 // commits is an OffsetCommit about the group of c, by the given client or nobody. Offsets are unique.
 func (g *Generator) commits(c, by *Client) Event {
-	return g.request(by, g.commitRequest(c, by))
+	r := g.commitRequest(c, by)
+	e := g.request(by, r)
+	if v := g.asked[kmsg.OffsetCommit]; e.Request == r && r.RetentionTimeMillis >= 0 && v.Min <= 4 && g.src.Intn(2, "version with retention") == 1 {
+		e.Version = max(v.Min, 2) // to 4 carry it
+	}
+	return e
 }
 
 func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
@@ -81,7 +87,7 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 	case 6:
 		Commit(r, g.setup.Topic, 1-p, int64(g.payload)+1000, "")
 	case 7:
-		Commit(r, g.setup.Topic, 1-p, int64(g.payload)+1000, longNote(g.setup.MaxMetadata))
+		Commit(r, g.setup.Topic, 1-p, int64(g.payload)+1000, g.longNote())
 	case 8:
 		Commit(r, "nosuch", 0, int64(g.payload), "")
 	case 9:
@@ -89,18 +95,17 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 		if g.src.Intn(2, "unknown topic only") == 0 {
 			Commit(r, "nosuch", p, int64(g.payload), "")
 		} else {
-			Commit(r, g.setup.Topic, p, int64(g.payload), longNote(g.setup.MaxMetadata))
+			Commit(r, g.setup.Topic, p, int64(g.payload), g.longNote())
 		}
 	}
 	return r
 }
 
-func longNote(most int) string {
-	b := make([]byte, most+1)
-	for i := range b {
-		b[i] = 'x'
+func (g *Generator) longNote() string {
+	if g.long == "" {
+		g.long = strings.Repeat("x", g.setup.MaxMetadata+1)
 	}
-	return string(b)
+	return g.long
 }
 
 // fetches is an OffsetFetch of both partitions, or of all there are.
@@ -123,7 +128,7 @@ func (g *Generator) fetches(c *Client) Event {
 		e.Version = 2 // version 1 cannot ask for all
 	}
 	if e.Request == r && r.Topics != nil && g.serving != NoAct && g.src.Intn(3, "oldest version") == 2 {
-		e.Version = g.setup.Versions[kmsg.OffsetFetch].Min // whose errors have a place of their own
+		e.Version = g.asked[kmsg.OffsetFetch].Min // whose errors have a place of their own
 	}
 	return e
 }

@@ -162,7 +162,7 @@ func strip(req kmsg.Request, version int16) {
 func (g *Generator) staticText(l *line, c *Client, id *string) {
 	var own *string
 	if c != nil {
-		own = g.static[c]
+		own = c.lastInstance
 	}
 	switch {
 	case id == nil && own == nil || id != nil && own != nil && *id == *own:

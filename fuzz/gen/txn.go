@@ -40,6 +40,10 @@ func (g *Generator) transacts(c *Client) Event {
 func (g *Generator) begins(p *Producer, c *Client) Event {
 	p.open, p.wrote, p.group = true, false, g.anyGroup(c)
 	p.alone = g.src.Intn(12, "alone") == 11
+	e := Event{Act: BeginTxn, Producer: p}
+	if g.mute {
+		return e
+	}
 	l := &line{}
 	l.add("txn-begin %s", p.Name)
 	if p.alone {
@@ -47,7 +51,8 @@ func (g *Generator) begins(p *Producer, c *Client) Event {
 	} else {
 		g.groupText(l, nil, p.group)
 	}
-	return Event{Act: BeginTxn, Producer: p, Line: l.String()}
+	e.Line = l.String()
+	return e
 }
 
 func (g *Generator) ends(p *Producer) Event {
@@ -57,7 +62,7 @@ func (g *Generator) ends(p *Producer) Event {
 	if e.Commit {
 		how = "commit"
 	}
-	e.Line = fmt.Sprintf("txn-end %s %s", p.Name, how)
+	e.Line = g.line("txn-end %s %s", p.Name, how)
 	return e
 }
 
@@ -66,7 +71,7 @@ func (g *Generator) commitsInTxn(p *Producer, c *Client) Event {
 	r := kmsg.NewPtrTxnOffsetCommitRequest()
 	r.TransactionalID, r.ProducerID, r.ProducerEpoch, r.Group, r.Generation = p.Name, p.ID, p.Epoch, p.group, -1
 	by := (*Client)(nil)
-	if (c.Group == p.group || p.group == unused) && g.joined[c] != "" && g.src.Intn(3, "of nobody") != 2 {
+	if (c.Group == p.group || p.group == unused) && c.lastGroup != "" && g.src.Intn(3, "of nobody") != 2 {
 		by = c
 		r.MemberID, r.Generation, r.InstanceID = c.ID(), c.Generation, c.Instance
 		if g.src.Intn(4, "stale") == 3 {
@@ -81,7 +86,7 @@ func (g *Generator) commitsInTxn(p *Producer, c *Client) Event {
 	case 4:
 		commitTxn(r, g.setup.Topic, 1-at, int64(g.payload)+1000, fmt.Sprintf("n%d", g.payload))
 	case 5:
-		commitTxn(r, g.setup.Topic, 1-at, int64(g.payload)+1000, longNote(g.setup.MaxMetadata))
+		commitTxn(r, g.setup.Topic, 1-at, int64(g.payload)+1000, g.longNote())
 	case 6:
 		commitTxn(r, "nosuch", 0, int64(g.payload), "")
 	case 7:

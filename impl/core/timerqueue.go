@@ -1,7 +1,9 @@
 package core
 
 import (
+	"cmp"
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -21,7 +23,11 @@ type queued struct {
 func (q *TimerQueue) Apply(e Effect) {
 	switch e := e.(type) {
 	case Arm:
-		q.remove(e.Timer)
+		if t, ok := q.byID[e.Timer]; ok {
+			t.Arm = e
+			heap.Fix(&q.heap, t.index)
+			return
+		}
 		if q.byID == nil {
 			q.byID = map[TimerID]*queued{}
 		}
@@ -77,20 +83,16 @@ func (q *TimerQueue) TakeDue(now time.Time) (TimerDue, bool) {
 }
 
 // Timers are all armed timers, soonest first.
-func (q *TimerQueue) Timers() []Arm {
-	rest := TimerQueue{}
+func (q *TimerQueue) Timers() []Arm { return q.AppendTimers(nil) }
+
+// AppendTimers is Timers for a caller that has room.
+func (q *TimerQueue) AppendTimers(arms []Arm) []Arm {
+	from := len(arms)
 	for _, t := range q.heap {
-		rest.Apply(t.Arm)
+		arms = append(arms, t.Arm)
 	}
-	sorted := make([]Arm, 0, len(q.heap))
-	for {
-		next, ok := rest.Next()
-		if !ok {
-			return sorted
-		}
-		rest.remove(next.Timer)
-		sorted = append(sorted, next)
-	}
+	slices.SortFunc(arms[from:], func(a, b Arm) int { return cmp.Or(a.Deadline.Compare(b.Deadline), cmp.Compare(a.Seq, b.Seq)) })
+	return arms
 }
 
 type timerHeap []*queued

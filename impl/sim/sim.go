@@ -157,6 +157,9 @@ func (s *Sim) EndWrite(code int16) bool {
 // Timers are the armed timers, soonest first.
 func (s *Sim) Timers() []core.Arm { return s.timers.Timers() }
 
+// AppendTimers is Timers for a caller that has room.
+func (s *Sim) AppendTimers(arms []core.Arm) []core.Arm { return s.timers.AppendTimers(arms) }
+
 // Fire moves the clock to the deadline of a timer, if that is later, and fires it; false if it is not armed.
 func (s *Sim) Fire(id core.TimerID) bool {
 	deadline, ok := s.timers.Deadline(id)

@@ -18,6 +18,7 @@ type Machine struct {
 	torn     bool
 	dropping bool // nothing of what comes out of a crash has reached anybody
 	reported []error
+	armed    []core.Arm // room for them
 }
 
 var (
@@ -98,7 +99,8 @@ func (m *Machine) Request(r checker.Request) {
 }
 
 func (m *Machine) Timers() []checker.Timer {
-	armed := m.sim.Timers()
+	armed := m.sim.AppendTimers(m.armed[:0])
+	m.armed = armed
 	timers := make([]checker.Timer, 0, len(armed))
 	for _, a := range armed {
 		if a.Timer.Kind == core.CleanupTimer {

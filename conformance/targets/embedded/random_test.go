@@ -21,7 +21,7 @@ func traces(t *testing.T) string {
 	all := ""
 	for seed := range uint64(6 * len(embedded.WalkKinds)) {
 		settings, o := embedded.Walk(seed)
-		o.Checks, o.Steps, o.Heal = 5, 60, seed%2 == 0
+		o.Checks, o.Steps, o.Heal, o.Digest = 5, 60, seed%2 == 0, true
 		r := lockstep.Rapid(func() checker.Machine { return embedded.NewMachineWith(settings) }, o)
 		if r.Err != nil || r.Violation != nil {
 			t.Fatal(r.Err, r.Violation)
