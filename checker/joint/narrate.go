@@ -16,8 +16,7 @@ import (
 func (m *machine) Narrate(edges []int, finding explore.Finding) []explore.Step {
 	m.explaining = true
 	defer func() { m.explaining = false }()
-	s := &state{coordinator: m.bench.New(), models: make([]explanation, 1)}
-	k := m.key(s)
+	s, k := m.first()
 	var steps []explore.Step
 	tell := m.teller()
 	for _, edge := range edges {

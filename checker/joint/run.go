@@ -26,6 +26,9 @@ type Run struct {
 	Failover      bool // the coordinator gives the group up, crashes, and loads what has been written
 	Commits       bool // offsets are committed; not together with WriteInFlight
 
+	// Unwatched leaves the monitors out, which are part of the joint states otherwise.
+	Unwatched bool
+
 	// Scenario, if set, is told each violation's trace as a scenario file that stands on its own, or why it can be none.
 	Scenario func(text string)
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -70,7 +71,7 @@ func keep(e *event) event {
 }
 
 func (m *machine) start() *state {
-	return &state{coordinator: m.bench.New(), models: make([]explanation, 1)}
+	return &state{coordinator: m.bench.New(), models: make([]explanation, 1), watch: monitor.New()}
 }
 
 // take lets an event happen to the state itself, and says whether it is explained.
