@@ -56,6 +56,7 @@ type machine struct {
 	outcomes      []outcome
 	shuffle       shuffler
 	onlooker      onlooker
+	tell          func(*classic.State, *classic.Event, *classic.Transition)
 
 	// Of walks:
 	random *rand.Rand
@@ -81,6 +82,9 @@ func newMachine(r Run, newBench func(*Hooks, Settings) Bench, all *space) *machi
 	m.model = classic.New(classic.Config{
 		Profile: classic.Reference, Lexicon: m.lexicon, InitialDelay: r.Delay, SyncInFlight: r.WriteInFlight, Broken: r.Broken,
 	})
+	if r.Watch != nil {
+		m.tell = r.Watch()
+	}
 	m.hooks = Hooks{Choose: m.choose, Mint: m.mint, Report: func(err error) { m.faults = append(m.faults, err) }}
 	m.bench = newBench(&m.hooks, r.Settings())
 	return m
@@ -233,7 +237,7 @@ func (m *machine) step(k explore.Key, e *event, c Coordinator) (o outcome, ok bo
 	watch, open := m.watch(s, c)
 	o.seen = slices.Clone(m.onlooker.seen)
 	if len(m.faults) > 0 {
-		o.broken, o.key, o.wrong = true, k, mismatch{what: "an inconsistency", got: m.faults[0].Error()}
+		o.broken, o.key, o.wrong = true, k, mismatch{what: inconsistency, got: m.faults[0].Error()}
 		return o, true, nil, nil
 	}
 	for i := range s.models {
@@ -377,6 +381,9 @@ func (m *machine) ask(c Coordinator, late []checker.Ticket) ([]checker.Ticket, e
 }
 
 var errTooMany = errors.New("more member ids than there is room for")
+
+// inconsistency is what the coordinator finds wrong itself, or what no transition speaks of.
+const inconsistency = "an inconsistency"
 
 var errBelated = errors.New("a request that waits for a write succeeds although the write fails")
 

@@ -43,7 +43,9 @@ func (w *Watch) Bound(now int32, there func(id string) bool) {
 		}
 	}
 	current := max(w.newest, now)
-	maps.DeleteFunc(w.made, func(generation int32, _ map[string]string) bool { return generation < current })
+	maps.DeleteFunc(w.made, func(generation int32, _ map[string]string) bool {
+		return generation < current || w.state != completing && w.state != stable // a group that rebalances gives nobody what was made
+	})
 	clear(w.dead)
 	w.dead[Gone] = true
 	for in, id := range w.owner {

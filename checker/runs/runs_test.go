@@ -44,7 +44,7 @@ func explored(t *testing.T, r Run) Outcome {
 			t.Errorf("%s: not reached any more: %q; reached now: %q", r.Name, gone, come)
 		}
 	}
-	golden.Compare(t, r.file(), out.text())
+	golden.Compare(t, r.File(), out.Text())
 	return out
 }
 
@@ -55,6 +55,9 @@ func TestRuns(t *testing.T) {
 	var traces strings.Builder
 	shown := map[string]bool{}
 	for _, r := range All() {
+		if r.Joint != nil {
+			continue // made where the coordinator is (conformance/targets/embedded)
+		}
 		if *only == "" && (r.When >= Test || *night) || r.Name == *only {
 			for _, v := range explored(t, r).Refuted {
 				if !shown[v.Property] {
@@ -79,11 +82,17 @@ func TestRuns(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	names, files := map[string]bool{}, map[string]bool{}
 	for _, r := range All() {
-		if names[r.Name] || files[r.file()] || slices.Contains(SetNames(), r.Name) && r.Name != "failover" {
+		if names[r.Name] || files[r.File()] || slices.Contains(SetNames(), r.Name) && r.Name != "failover" {
 			t.Errorf("the name %q is taken", r.Name)
 		}
-		names[r.Name], files[r.file()] = true, true
-		if !slices.Contains(SetNames(), r.Set) || r.For == "" || r.Members < 1 || (r.Group == nil) == (r.Clients == nil) {
+		names[r.Name], files[r.File()] = true, true
+		explored := 0
+		for _, is := range []bool{r.Group != nil, r.Clients != nil, r.Joint != nil} {
+			if is {
+				explored++
+			}
+		}
+		if !slices.Contains(SetNames(), r.Set) || r.For == "" || r.Members < 1 || explored != 1 {
 			t.Errorf("%+v is not whole", r)
 		}
 		if err := r.check(); err != nil {
@@ -98,8 +107,8 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("%s reaches no %s", r.Name, kind)
 			}
 		}
-		if text, err := os.ReadFile(r.file()); err == nil && !strings.HasPrefix(string(text), r.Name+"\n") {
-			t.Errorf("%s is not of %q", r.file(), r.Name)
+		if text, err := os.ReadFile(r.File()); err == nil && !strings.HasPrefix(string(text), r.Name+"\n") {
+			t.Errorf("%s is not of %q", r.File(), r.Name)
 		}
 	}
 	for _, n := range notes {
