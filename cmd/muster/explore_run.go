@@ -143,7 +143,12 @@ func (e *exploration) scenario(ctx context.Context, out runs.Outcome, v explore.
 		if err := out.Untimed[v.Property]; err != nil {
 			return "", err.Error()
 		}
-		return e.keep(r, v, []byte(out.Scenarios[v.Property]))
+		file, failed := e.keep(r, v, []byte(out.Scenarios[v.Property]))
+		if failed != "" {
+			return "", failed
+		}
+		// What is right there a broker has to say first.
+		return file, fmt.Sprintf("muster run --rewrite --target %s %s && muster run --target impl %[2]s", oracle(r), quoted(file))
 	}
 	if r.Group == nil {
 		return "", "untimed: what clients know is not told as a scenario"
@@ -164,11 +169,15 @@ func (e *exploration) scenario(ctx context.Context, out runs.Outcome, v explore.
 	if err != nil {
 		return "", "untimed: the scenario could not be made: " + err.Error()
 	}
-	return e.keep(r, v, text)
+	file, failed := e.keep(r, v, text)
+	if failed != "" {
+		return "", failed
+	}
+	return file, fmt.Sprintf("muster run %s --target %s", quoted(file), oracle(r))
 }
 
-// keep keeps a scenario, and says in which file, and how to go on.
-func (e *exploration) keep(r runs.Run, v explore.Violation, text []byte) (file, says string) {
+// keep keeps a scenario, and says in which file, or why it could not be.
+func (e *exploration) keep(r runs.Run, v explore.Violation, text []byte) (file, failed string) {
 	name := fileName(r) + "." + v.Rule
 	if v.Rule == "" {
 		name = fileName(r) + ".invariant"
@@ -180,7 +189,7 @@ func (e *exploration) keep(r runs.Run, v explore.Violation, text []byte) (file, 
 	if err := errors.Join(os.MkdirAll(outDir, 0o755), os.WriteFile(file, text, 0o644)); err != nil {
 		return "", "untimed: the scenario could not be kept: " + err.Error()
 	}
-	return file, fmt.Sprintf("muster run %s --target %s", quoted(file), oracle(r))
+	return file, ""
 }
 
 // taken says whether another finding of this call has the file.
