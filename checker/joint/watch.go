@@ -58,6 +58,8 @@ func (m *machine) watch(s *state, c Coordinator) (*monitor.Watch, []sent) {
 		st.Sent = nil
 	}
 	switch m.e.Kind {
+	case classic.WriteDone: // what the leader has handed in meanwhile is of no account
+		st.Sent, st.Landed = s.proposed, m.e.Write != classic.WriteFailed
 	case classic.Unload, classic.LoadStarts:
 		st.Restarted = true
 	case classic.Loaded:

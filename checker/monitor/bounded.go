@@ -74,7 +74,7 @@ func (w *Watch) Bound(now int32, there func(id string) bool) {
 			}
 			return false
 		}
-		return there(who)
+		return there(who) && !w.pending[who] // to whom only an id was handed out, nothing is assigned
 	}
 	for generation, who := range w.leaders {
 		if !is(who) {

@@ -68,7 +68,7 @@ type Step struct {
 	// Torn says that the coordinator crashed while it wrote what was sent: it may be in the log.
 	Torn bool
 
-	// Landed says that the coordinator crashed, and what was sent is in the log, though nobody has been told.
+	// Landed says that what was sent is in the log now. It may have been sent before, and nobody need have been told.
 	Landed bool
 
 	// Replayed is what the log gives, read again now; nil where nobody has looked, or where a write has failed before.

@@ -46,12 +46,16 @@ func TestJointToClosure(t *testing.T) {
 // small is a run that is over soon.
 var small = joint.Run{Name: "small", Members: 2, Lists: []string{"a"}, Static: true, WriteFailures: true, Failover: true}
 
+func breaking(r joint.Run, rule classic.RuleID) joint.Run {
+	r.Broken = []classic.RuleID{rule}
+	return r
+}
+
 // However many workers there are, numbers and traces are the same, also where the specification breaks a rule. Whichever of them reaches a
 // joint state first leaves its own names in it, so that this shows that names make no difference.
 func TestJointWorkersAgree(t *testing.T) {
-	for _, broken := range [][]classic.RuleID{nil, {classic.StaticFenced}, {classic.JoinCompleteLeader}} {
-		r := small
-		r.Broken = broken
+	writing := joint.Run{Name: "writing", Members: 2, Lists: []string{"a"}, AnySubset: true, WriteFailures: true, WriteInFlight: true, Failover: true}
+	for _, r := range []joint.Run{small, breaking(small, classic.StaticFenced), breaking(small, classic.JoinCompleteLeader), writing} {
 		var want string
 		for workers := 1; workers <= 3; workers++ {
 			report := explore.Run(t.Context(), r.Name, r.Machines(embedded.JointBench), explore.Options{Workers: workers, StopAtViolation: true})
@@ -63,7 +67,7 @@ func TestJointWorkersAgree(t *testing.T) {
 			if workers == 1 {
 				want = got.String()
 			} else if got.String() != want {
-				t.Errorf("broken %v, %d workers:\n%s\none worker:\n%s", broken, workers, got.String(), want)
+				t.Errorf("%s, broken %v, %d workers:\n%s\none worker:\n%s", r.Name, r.Broken, workers, got.String(), want)
 			}
 		}
 	}
