@@ -215,7 +215,7 @@ func offsets(members int) Run {
 // lean is a run without requests that can change nothing: the same states, judged on a third of the transitions.
 func lean(r Run) Run {
 	r.Name, r.For = r.Name+", no refusals", r.For+"; without requests that are refused, or only read"
-	r.Group.Lean = true
+	r.change(func(g *explore.Group) { g.Lean = true }, nil, nil)
 	return r
 }
 

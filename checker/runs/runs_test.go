@@ -127,6 +127,35 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// A lean run has the states of the whole one: what it leaves out changes nothing. Of the larger ones the numbers that are kept say so.
+func TestLeanRunsHaveAllStates(t *testing.T) {
+	differ := func(name string, whole, without Known) {
+		t.Helper()
+		if whole.States != without.States || whole.Depth != without.Depth || whole.Transitions < 2*without.Transitions {
+			t.Errorf("%s: %d states, %d transitions, depth %d; without refusals %d, %d, %d", name, whole.States, whole.Transitions, whole.Depth, without.States, without.Transitions, without.Depth)
+		}
+	}
+	made := func(r Run) Known {
+		out := r.Explore(context.Background(), explore.Options{Workers: 2}, nil)
+		return Known{States: out.States, Transitions: out.Transitions, Depth: out.Depth}
+	}
+	for _, r := range []Run{core(2), core(2).with(classic.Scala), subscriptions(1), offsets(1), offsets(1).with(classic.Scala)} {
+		differ(r.Name, made(r), made(lean(r)))
+	}
+	compared := 0
+	for _, r := range []Run{core(4), subscriptions(3), offsets(2)} {
+		whole, ok := r.Known()
+		without, too := lean(r).Known()
+		if ok && too {
+			differ(r.Name, whole, without)
+			compared++
+		}
+	}
+	if compared != 3 {
+		t.Errorf("%d of the large runs are compared", compared)
+	}
+}
+
 // The tallies have room for all that there is.
 func TestTalliesAreLargeEnough(t *testing.T) {
 	if n := len(classic.Rules()); n > mostRules {
