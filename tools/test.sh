@@ -50,7 +50,7 @@ real() { tools/test-kafka.sh 4.3.1 3.9.2; }
 
 part 'build' 60 build
 part 'unit, with the race detector' 90 unit
-part 'exploration' 25 explore
+part 'exploration' 40 explore
 part 'judges' 55 judges
 part 'scenarios in process' 10 scenarios
 part 'campaign' 40 campaign

@@ -65,6 +65,9 @@ func (m *machine) make(s *classic.State) {
 	if m.group.Static {
 		m.statics(s)
 	}
+	if m.group.Lean {
+		m.events = slices.DeleteFunc(m.events, func(e classic.Event) bool { return refused(&e) })
+	}
 	if len(m.group.Without) > 0 {
 		m.events = slices.DeleteFunc(m.events, func(e classic.Event) bool { return slices.Contains(m.group.Without, e.Kind) })
 	}

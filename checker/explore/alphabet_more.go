@@ -7,8 +7,8 @@ import "github.com/muster-kafka/muster/model/classic"
 // statics adds requests with instance ids. A member's own instance id changes nothing about what its request says, so one list does.
 func (m *machine) statics(s *classic.State) {
 	unknown := classic.Instance{Kind: classic.UnknownInstance}
-	m.instanceJoins(classic.Ref{Kind: classic.NoID}, unknown)
-	instances(s, func(in classic.Instance) { m.instanceJoins(classic.Ref{Kind: classic.NoID}, in) })
+	m.instanceJoins(unknown)
+	instances(s, m.instanceJoins)
 	refs(s, func(ref classic.Ref) {
 		m.named(ref, unknown)
 		instances(s, func(in classic.Instance) { m.named(ref, in) })
@@ -26,13 +26,17 @@ func instances(s *classic.State, f func(classic.Instance)) {
 }
 
 // instanceJoins adds the JoinGroups of an instance that has no member id.
-func (m *machine) instanceJoins(ref classic.Ref, in classic.Instance) {
-	for list := range m.sent {
-		e := classic.Event{Kind: classic.JoinGroup, Ref: ref, Instance: in, Type: groupType, List: uint8(list), NeedsID: true}
-		m.addWriting(e)
+func (m *machine) instanceJoins(in classic.Instance) { InstanceJoins(in, m.sent, m.add, m.addWriting) }
+
+// InstanceJoins makes the JoinGroups of an instance that has no member id, with each of the lists. It is for whoever explores with these symbols;
+// writes is for events that write.
+func InstanceJoins(in classic.Instance, lists int, add, writes func(classic.Event)) {
+	for list := range lists {
+		e := classic.Event{Kind: classic.JoinGroup, Ref: classic.Ref{Kind: classic.NoID}, Instance: in, Type: groupType, List: uint8(list), NeedsID: true}
+		writes(e)
 		if in.Kind == classic.KnownInstance && list > 0 {
 			e.Skips = true
-			m.add(e)
+			add(e)
 		}
 	}
 }

@@ -35,6 +35,9 @@ type Group struct {
 	// cannot be read.
 	Subscriptions bool
 
+	// Lean leaves out requests that can change nothing. The states are the same, and there are a third of the transitions.
+	Lean bool
+
 	Without []classic.EventKind // what does not happen after all
 
 	Broken []classic.RuleID // rules that the model violates

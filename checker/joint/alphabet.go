@@ -1,6 +1,11 @@
 package joint
 
-import "github.com/muster-kafka/muster/model/classic"
+import (
+	"slices"
+
+	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/model/classic"
+)
 
 // event is something that happens. Slots in it are rows. Loaded with Record set is a crash after which the group is loaded as its last
 // record says.
@@ -55,6 +60,9 @@ func (m *machine) enumerate(s *state) {
 	m.addWriting(classic.Event{Kind: classic.DeleteGroups})
 	if m.run.Static {
 		m.statics(s)
+	}
+	if len(m.run.Without) > 0 {
+		m.events = slices.DeleteFunc(m.events, func(e event) bool { return slices.Contains(m.run.Without, e.Kind) })
 	}
 }
 
@@ -221,14 +229,7 @@ func instances(s *state, f func(classic.Instance)) {
 
 // instanceJoins adds the JoinGroups of an instance that has no member id.
 func (m *machine) instanceJoins(in classic.Instance) {
-	for list := range m.sent {
-		e := classic.Event{Kind: classic.JoinGroup, Ref: noID, Instance: in, Type: groupType, List: uint8(list), NeedsID: true}
-		m.addWriting(e)
-		if in.Kind == classic.KnownInstance && list > 0 {
-			e.Skips = true
-			m.add(e)
-		}
-	}
+	explore.InstanceJoins(in, m.sent, m.add, m.addWriting)
 }
 
 // named adds requests with both ids.

@@ -8,6 +8,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -28,12 +29,31 @@ type mismatch struct {
 
 func (d mismatch) property() string {
 	if d.what == "" {
-		return "there is no way to go on"
+		return noWay
 	}
 	if d.api != "" {
 		return d.what + " " + d.api
 	}
 	return d.what
+}
+
+const noWay = "there is no way to go on"
+
+// Properties are the names of what is judged: what is compared on each edge, by the request where there is one, and the monitors.
+func Properties() (names []string) {
+	for _, what := range [...]string{"the answer to", "no answer to", "an answer to"} {
+		for _, r := range [...]kmsg.Request{
+			kmsg.NewPtrJoinGroupRequest(), kmsg.NewPtrSyncGroupRequest(), kmsg.NewPtrHeartbeatRequest(), kmsg.NewPtrLeaveGroupRequest(), kmsg.NewPtrOffsetCommitRequest(),
+			kmsg.NewPtrDescribeGroupsRequest(), kmsg.NewPtrListGroupsRequest(), kmsg.NewPtrDeleteGroupsRequest(),
+		} {
+			names = append(names, what+" "+kmsg.NameForKey(r.Key()))
+		}
+	}
+	names = append(names, "dropped", "records", "a record's content", "timers", "a timer's length", "a timer that is armed anew", inconsistency, noWay)
+	for _, m := range monitor.All() {
+		names = append(names, m.Name)
+	}
+	return names
 }
 
 // rule is the strictest of those that decided the nearest prediction.
@@ -63,6 +83,9 @@ func (m *machine) explain(x *explanation, c Coordinator) {
 		n := m.follow(x, t)
 		if m.agrees(x, &n, t, c) {
 			m.next = append(m.next, n)
+			if m.tell != nil {
+				m.tell(from, &e, t)
+			}
 		}
 		return true
 	})

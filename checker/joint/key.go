@@ -6,14 +6,31 @@ import (
 
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-// unmoved says whether a step has left everything as it was.
-func (m *machine) unmoved(s *state) bool {
+// moved says whether a step has changed what the coordinator has in memory.
+func (m *machine) moved() bool {
 	a, b := &m.before, &m.after
-	if a.Group != b.Group || a.Generation != b.Generation || !slices.Equal(a.Rows, b.Rows) || len(m.next) != len(s.models) {
+	return a.Group != b.Group || a.Generation != b.Generation || !slices.Equal(a.Rows, b.Rows)
+}
+
+// unmoved says whether a step has left everything as it was.
+func (m *machine) unmoved(s *state, watch *monitor.Watch, open []sent) bool {
+	if m.moved() || len(m.next) != len(s.models) || len(open) != len(s.open) {
 		return false
+	}
+	if watch != s.watch {
+		now := m.after.Generation
+		if watch.Sum(now) != s.watch.Sum(now) {
+			return false
+		}
+		for i := range s.rows {
+			if r := &s.rows[i]; watch.SumOf(r.id, now) != s.watch.SumOf(r.id, now) {
+				return false
+			}
+		}
 	}
 	for i := range m.next {
 		if m.next[i].explanation != s.models[i] {
@@ -99,10 +116,8 @@ type shuffler struct {
 	words  []hash
 }
 
-// key brings the rows of a state into the one order that stands for all, and returns its hash. m.after is the view of its coordinator,
-// but for the initial state.
+// key brings the rows of a state into the one order that stands for all, and returns its hash. m.after is the view of its coordinator.
 func (m *machine) key(s *state) explore.Key {
-	m.bench.View(s.coordinator, &m.after)
 	sh := &m.shuffle
 	sh.order = sh.order[:0]
 	for i := range s.rows {
@@ -114,6 +129,7 @@ func (m *machine) key(s *state) explore.Key {
 				sh.joins[i], sh.syncs[i] = r.Join, r.Sync
 			}
 		}
+		sh.core[i] = mix(sh.core[i]^s.watch.SumOf(s.rows[i].id, m.after.Generation), 7)
 		sign := mix(sh.core[i], 3)
 		for j := range s.models {
 			x := &s.models[j]
@@ -187,6 +203,8 @@ func (m *machine) hashIn(s *state, order []int) explore.Key {
 	sh := &m.shuffle
 	var h hash
 	h.add(m.after.Group)
+	h.add(s.watch.Sum(m.after.Generation))
+	h.add(uint64(joins(s.open)) | uint64(len(s.open))<<8)
 	h.add(uint64(len(order)))
 	for _, i := range order {
 		h.add(sh.core[i])

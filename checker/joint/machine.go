@@ -11,6 +11,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -54,6 +55,8 @@ type machine struct {
 	explaining    bool // mismatches are put into words
 	outcomes      []outcome
 	shuffle       shuffler
+	onlooker      onlooker
+	tell          func(*classic.State, *classic.Event, *classic.Transition)
 
 	// Of walks:
 	random *rand.Rand
@@ -67,6 +70,7 @@ type outcome struct {
 	to     *state   // nil where the state has been reached before, or something is wrong
 	wrong  mismatch // with no explanation left
 	broken bool
+	seen   []monitor.Broken // by monitors
 
 	// Where it is put into words:
 	armed  []Armed
@@ -74,10 +78,13 @@ type outcome struct {
 }
 
 func newMachine(r Run, newBench func(*Hooks, Settings) Bench, all *space) *machine {
-	m := &machine{run: r, lexicon: r.lexicon(), sent: len(r.Lists) + 1, all: all}
+	m := &machine{run: r, lexicon: r.lexicon(), sent: len(r.Lists) + 1, all: all, onlooker: newOnlooker()}
 	m.model = classic.New(classic.Config{
 		Profile: classic.Reference, Lexicon: m.lexicon, InitialDelay: r.Delay, SyncInFlight: r.WriteInFlight, Broken: r.Broken,
 	})
+	if r.Watch != nil {
+		m.tell = r.Watch()
+	}
 	m.hooks = Hooks{Choose: m.choose, Mint: m.mint, Report: func(err error) { m.faults = append(m.faults, err) }}
 	m.bench = newBench(&m.hooks, r.Settings())
 	return m
@@ -119,10 +126,15 @@ func (m *machine) mint() string {
 	return ""
 }
 
+func (m *machine) first() (*state, explore.Key) {
+	s := m.start()
+	m.bench.View(s.coordinator, &m.after)
+	return s, m.key(s)
+}
+
 // Initial is a coordinator without any group.
 func (m *machine) Initial() explore.Key {
-	s := &state{coordinator: m.bench.New(), models: make([]explanation, 1)}
-	k := m.key(s)
+	s, k := m.first()
 	m.all.put(k, s)
 	return k
 }
@@ -140,6 +152,9 @@ func (m *machine) Expand(k explore.Key, x *explore.Expansion) {
 			x.Findings = append(x.Findings, explore.Finding{Edge: len(x.Next) - 1, Property: o.wrong.property(), Rule: o.wrong.rule()})
 		} else if o.to != nil {
 			m.all.put(o.key, o.to)
+		}
+		for _, b := range o.seen {
+			x.Findings = append(x.Findings, explore.Finding{Edge: len(x.Next) - 1, Property: b.Monitor, Rule: b.Rule.String()})
 		}
 		return true
 	})
@@ -181,7 +196,9 @@ func (m *machine) expand(k explore.Key, s *state, yield func(*event, *outcome) b
 		slices.SortStableFunc(m.outcomes, func(a, b outcome) int {
 			return cmp.Or(cmp.Compare(a.key[0], b.key[0]), cmp.Compare(a.key[1], b.key[1]))
 		})
-		m.outcomes = slices.CompactFunc(m.outcomes, func(a, b outcome) bool { return a.key == b.key && a.broken == b.broken })
+		m.outcomes = slices.CompactFunc(m.outcomes, func(a, b outcome) bool {
+			return a.key == b.key && a.broken == b.broken && slices.Equal(a.seen, b.seen)
+		})
 		for j := range m.outcomes {
 			if !yield(e, &m.outcomes[j]) {
 				return nil
@@ -216,8 +233,11 @@ func (m *machine) step(k explore.Key, e *event, c Coordinator) (o outcome, ok bo
 			return o, false, nil, err
 		}
 	}
+	m.bench.View(c, &m.after)
+	watch, open := m.watch(s, c)
+	o.seen = slices.Clone(m.onlooker.seen)
 	if len(m.faults) > 0 {
-		o.broken, o.key, o.wrong = true, k, mismatch{what: "an inconsistency", got: m.faults[0].Error()}
+		o.broken, o.key, o.wrong = true, k, mismatch{what: inconsistency, got: m.faults[0].Error()}
 		return o, true, nil, nil
 	}
 	for i := range s.models {
@@ -227,22 +247,25 @@ func (m *machine) step(k explore.Key, e *event, c Coordinator) (o outcome, ok bo
 		o.broken, o.key, o.wrong = true, k, m.nearest
 		return o, true, nil, nil
 	}
-	m.bench.View(c, &m.after)
-	if m.unmoved(s) {
-		if o.key = k; len(late) > len(s.late) {
-			c = nil // an answer is left in it
+	if m.unmoved(s, watch, open) {
+		if o.key = k; len(late) > len(s.late) || len(m.effects.Records) > 0 {
+			c = nil // an answer is left in it, or its log is ahead of the state's
 		}
 		return o, true, c, nil
 	}
 	to := &m.scratch
 	*to = state{coordinator: c, tickets: s.tickets, late: late, log: s.log, rows: to.rows[:0], models: to.models[:0]}
+	to.watch, to.open, to.proposed = watch, open, m.proposal(s, c)
 	if !m.unify(to) || len(to.rows) > m.run.Members {
 		return o, false, nil, nil // no room, and no edge
 	}
 	if o.key = m.key(to); !m.all.known(o.key) || m.explaining {
 		m.keepLog(to)
 		kept := *to
-		kept.rows, kept.models = slices.Clone(to.rows), slices.Clone(to.models)
+		kept.rows, kept.models, kept.open = slices.Clone(to.rows), slices.Clone(to.models), slices.Clone(to.open)
+		if watch == m.onlooker.watch {
+			m.onlooker.watch = nil
+		}
 		o.to = &kept
 	}
 	return o, true, nil, nil
@@ -359,6 +382,9 @@ func (m *machine) ask(c Coordinator, late []checker.Ticket) ([]checker.Ticket, e
 
 var errTooMany = errors.New("more member ids than there is room for")
 
+// inconsistency is what the coordinator finds wrong itself, or what no transition speaks of.
+const inconsistency = "an inconsistency"
+
 var errBelated = errors.New("a request that waits for a write succeeds although the write fails")
 
 // keepLog remembers the last records of each kind, so that where a crash is tried the log says just what the state says. The record of a
@@ -370,9 +396,14 @@ func (m *machine) keepLog(to *state) {
 		to.log = nil
 		return
 	}
+	to.log = m.appended(to.log, g.Phase == classic.Empty)
+}
+
+// appended is a log with what the step has written, to a group that is Empty then or not.
+func (m *machine) appended(log []Record, empty bool) []Record {
 	for i := range m.effects.Records {
 		r := m.effects.Records[i]
-		if m.e.Write == classic.WriteFailed && (r.Kind != classic.GroupRecord || g.Phase != classic.Empty) {
+		if m.e.Write == classic.WriteFailed && (r.Kind != classic.GroupRecord || !empty) {
 			continue
 		}
 		gone := r.Kind
@@ -382,9 +413,10 @@ func (m *machine) keepLog(to *state) {
 		case classic.OffsetTombstones:
 			gone = classic.OffsetRecords
 		}
-		to.log = slices.DeleteFunc(slices.Clone(to.log), func(o Record) bool { return o.Kind == gone })
+		log = slices.DeleteFunc(slices.Clone(log), func(o Record) bool { return o.Kind == gone })
 		if gone == r.Kind {
-			to.log = append(to.log, r)
+			log = append(log, r)
 		}
 	}
+	return log
 }

@@ -30,7 +30,7 @@ func (m *machine) message(s *state, e *event) {
 	case classic.OffsetCommit:
 		r := kmsg.NewPtrOffsetCommitRequest()
 		r.Group, r.Generation, r.MemberID, r.InstanceID = group, s.asked(e.Gen), m.req.id, m.instancePtr()
-		r.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: "t", Partitions: []kmsg.OffsetCommitRequestTopicPartition{{Offset: 1, Metadata: kmsg.StringPtr("")}}}}
+		r.Topics = []kmsg.OffsetCommitRequestTopic{{Topic: "t", Partitions: []kmsg.OffsetCommitRequestTopicPartition{{Offset: int64(s.tickets), Metadata: kmsg.StringPtr("")}}}}
 		m.wire, m.req.version = r, e.CommitVersion
 	case classic.DescribeGroups:
 		r := kmsg.NewPtrDescribeGroupsRequest()

@@ -16,8 +16,7 @@ import (
 func (m *machine) Narrate(edges []int, finding explore.Finding) []explore.Step {
 	m.explaining = true
 	defer func() { m.explaining = false }()
-	s := &state{coordinator: m.bench.New(), models: make([]explanation, 1)}
-	k := m.key(s)
+	s, k := m.first()
 	var steps []explore.Step
 	tell := m.teller()
 	for _, edge := range edges {
@@ -33,10 +32,16 @@ func (m *machine) Narrate(edges []int, finding explore.Finding) []explore.Step {
 			} else {
 				tell.step(s, e, o, s.coordinator)
 			}
+			for _, b := range o.seen {
+				step.Answers = append(step.Answers, b.Monitor+": "+b.What)
+				if b.Monitor == finding.Property {
+					m.hand(tell, finding, mismatch{expected: b.Monitor, got: b.What})
+				}
+			}
 			if o.broken {
 				step.State = "expected: " + o.wrong.expected + "; got: " + o.wrong.got
-				if m.run.Scenario != nil {
-					m.run.Scenario(tell.text(finding, o.wrong))
+				if o.wrong.property() == finding.Property {
+					m.hand(tell, finding, o.wrong)
 				}
 				return false
 			}
@@ -57,6 +62,15 @@ func (m *machine) Narrate(edges []int, finding explore.Finding) []explore.Step {
 		s = next
 	}
 	return steps
+}
+
+// hand hands the trace so far out as a scenario.
+func (m *machine) hand(tell *teller, f explore.Finding, wrong mismatch) {
+	if m.run.Scenario == nil {
+		return
+	}
+	text, err := tell.text(f, wrong)
+	m.run.Scenario(f, text, err)
 }
 
 func (m *machine) say(s *state, e *event) string {

@@ -2,6 +2,7 @@ package joint
 
 import (
 	"bytes"
+	"fmt"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/explore"
@@ -26,30 +27,45 @@ type Run struct {
 	Failover      bool // the coordinator gives the group up, crashes, and loads what has been written
 	Commits       bool // offsets are committed; not together with WriteInFlight
 
-	// Scenario, if set, is told each violation's trace as a scenario file that stands on its own, or why it can be none.
-	Scenario func(text string)
+	// Unwatched leaves the monitors out, which are part of the joint states otherwise.
+	Unwatched bool
+
+	// Scenario, if set, is told the trace of each finding as a scenario file that stands on its own, or why it can be none.
+	Scenario func(of explore.Finding, text string, err error)
+
+	// Watch is asked once for each worker of a search, for what is to be told of every transition of the specification that explains a step.
+	Watch func() func(from *classic.State, e *classic.Event, t *classic.Transition)
+
+	Without []classic.EventKind // what does not happen after all
 
 	// Broken are rules that the specification violates, so that a test can see the coordinator contradict it.
 	Broken []classic.RuleID
 }
 
-// Runs are the joint explorations of every test; docs/exploration.md says what they are for.
-func Runs() []Run {
-	one, two := []string{"a"}, []string{"ab", "b"}
-	return []Run{
-		{Name: "2 members, offsets", Members: 2, Lists: two, Static: true, WriteFailures: true, Failover: true, Commits: true},
-		{Name: "2 members", Members: 2, Lists: two, Static: true, AnySubset: true, WriteFailures: true, WriteInFlight: true, Failover: true},
-		{Name: "core", Members: 3, Lists: one, Static: true, Delay: true, WriteFailures: true, WriteInFlight: true, Failover: true},
-	}
+// The lists that clients send.
+var oneList, twoLists = []string{"a"}, []string{"ab", "b"}
+
+// Core has members of both kinds, the initial delay, writes that fail or take time, and crashes.
+func Core(members int) Run {
+	return Run{Members: members, Lists: oneList, Static: true, Delay: true, WriteFailures: true, WriteInFlight: true, Failover: true}
 }
 
-// Deep are those that take minutes.
-func Deep() []Run {
-	one, two := []string{"a"}, []string{"ab", "b"}
-	return []Run{
-		{Name: "core, any assignment", Members: 3, Lists: one, Static: true, Delay: true, AnySubset: true, WriteFailures: true, WriteInFlight: true, Failover: true},
-		{Name: "3 members, lists", Members: 3, Lists: two, WriteFailures: true, Failover: true, Commits: true},
+// Lists has protocol lists in place of the initial delay, and a leader that may leave out anybody.
+func Lists(members int) Run {
+	return Run{Members: members, Lists: twoLists, Static: true, AnySubset: true, WriteFailures: true, WriteInFlight: true, Failover: true}
+}
+
+// Offsets has protocol lists and commits.
+func Offsets(members int) Run {
+	return Run{Members: members, Lists: twoLists, Static: true, WriteFailures: true, Failover: true, Commits: true}
+}
+
+// Check says why the run cannot be made.
+func (r Run) Check() error {
+	if r.Members < 1 || r.Members > classic.MaxPacked {
+		return fmt.Errorf("%s: a joint state has room for 1 to %d members", r.Name, classic.MaxPacked)
 	}
+	return nil
 }
 
 // What all members have in common. The durations differ, so that one timer is not taken for another.

@@ -1,6 +1,7 @@
 package joint
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -190,16 +191,19 @@ func (t *teller) leave(s *state, e *event, version int16) string {
 	return fmt.Sprintf("%s v=%d", line, version)
 }
 
+// errUntimed says that a trace is no scenario. The error that wraps it says why.
+var errUntimed = errors.New("untimed")
+
 // text is the scenario, or why there is none.
-func (t *teller) text(f explore.Finding, wrong mismatch) string {
+func (t *teller) text(f explore.Finding, wrong mismatch) (string, error) {
 	at, ok := solve(t.moments)
 	switch {
 	case t.why != "":
-		return "no scenario: " + t.why
+		return "", fmt.Errorf("%w: %s", errUntimed, t.why)
 	case t.m.run.Delay:
-		return "no scenario: its initial delay is none of a broker's profile"
+		return "", fmt.Errorf("%w: its initial delay is none of a broker's profile", errUntimed)
 	case !ok:
-		return "no scenario: untimed, no timing lets the timers fire in this order"
+		return "", fmt.Errorf("%w: no timing lets the timers fire in this order", errUntimed)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Found by joint exploration: %s.\n# expected  %s\n# got       %s\n", f.Property, wrong.expected, wrong.got)
@@ -217,5 +221,5 @@ func (t *teller) text(f explore.Finding, wrong mismatch) string {
 			fmt.Fprintf(&b, "\n%s\n----\n", line)
 		}
 	}
-	return b.String()
+	return b.String(), nil
 }

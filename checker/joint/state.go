@@ -4,8 +4,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -20,6 +23,9 @@ type state struct {
 	tickets     checker.Ticket   // the last one used
 	late        []checker.Ticket // requests that are judged, and whose answers wait for a write
 	log         []Record         // the last record of the group and of its offsets that was written, or that is on its way
+	watch       *monitor.Watch   // what monitors know
+	proposed    kmsg.Request     // the leader's SyncGroup that is being written
+	open        []sent           // JoinGroups and SyncGroups that nobody has answered, as monitors count them
 }
 
 // ident is a member id, and its instance id if it has one.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/monitor"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -70,7 +71,7 @@ func keep(e *event) event {
 }
 
 func (m *machine) start() *state {
-	return &state{coordinator: m.bench.New(), models: make([]explanation, 1)}
+	return &state{coordinator: m.bench.New(), models: make([]explanation, 1), watch: monitor.New()}
 }
 
 // take lets an event happen to the state itself, and says whether it is explained.
@@ -87,7 +88,7 @@ func (m *machine) take(s *state, e *event) (bool, error) {
 		}
 	}
 	if len(m.faults) > 0 {
-		m.nearest = mismatch{what: "an inconsistency", got: m.faults[0].Error()}
+		m.nearest = mismatch{what: inconsistency, got: m.faults[0].Error()}
 		return false, nil
 	}
 	for i := range s.models {
@@ -253,7 +254,10 @@ func (m *machine) again(events []event, v *explore.Violation) int {
 			tell.step(&before, &e, o, s.coordinator)
 			if !ok {
 				step.State = "expected: " + m.nearest.expected + "; got: " + m.nearest.got
-				m.told = tell.text(explore.Finding{Property: m.nearest.property(), Rule: m.nearest.rule()}, m.nearest)
+				text, err := tell.text(explore.Finding{Property: m.nearest.property(), Rule: m.nearest.rule()}, m.nearest)
+				if m.told = text; err != nil {
+					m.told = err.Error()
+				}
 			}
 			v.Trace = append(v.Trace, step)
 		}

@@ -68,6 +68,9 @@ type Step struct {
 	// Torn says that the coordinator crashed while it wrote what was sent: it may be in the log.
 	Torn bool
 
+	// Landed says that what was sent is in the log now. It may have been sent before, and nobody need have been told.
+	Landed bool
+
 	// Replayed is what the log gives, read again now; nil where nobody has looked, or where a write has failed before.
 	Replayed *Look
 
@@ -78,6 +81,7 @@ type Step struct {
 // Look is what a group looks like.
 type Look struct {
 	Served       bool // the broker says something of it
+	Hidden       bool // nobody can look now: what was seen last still counts
 	Described    kmsg.DescribeGroupsResponseGroup
 	Timers       []checker.Timer
 	Joins, Syncs int // requests that wait, of those that somebody still waits for
@@ -110,7 +114,10 @@ type partition struct {
 
 // New watches a group that does not exist yet.
 func New() *Watch {
-	w := &Watch{instance: map[string]string{}, dead: map[string]bool{}, acked: map[partition]int64{}, state: dead, pending: map[string]bool{}, torn: map[int32]map[string]bool{}}
+	w := &Watch{
+		instance: map[string]string{}, dead: map[string]bool{}, acked: map[partition]int64{}, state: dead, pending: map[string]bool{}, fresh: map[string]bool{},
+		made: map[int32]map[string]string{}, torn: map[int32]map[string]bool{},
+	}
 	w.forget()
 	return w
 }
@@ -135,7 +142,8 @@ func (w *Watch) breaks(m Monitor, format string, args ...any) {
 
 // Step takes a step in, and returns which monitors it breaks.
 func (w *Watch) Step(s *Step) []Broken {
-	w.found, w.fresh = nil, map[string]bool{}
+	w.found = nil
+	clear(w.fresh)
 	if s.Restarted {
 		w.forget()
 		w.dead, w.pending = map[string]bool{}, map[string]bool{}
@@ -180,11 +188,9 @@ func (w *Watch) learns(s *Step) {
 	}
 }
 
-// proposes notes what a leader makes of a generation, if it is heard: its own answer, which may come last, says so.
+// proposes notes what a leader makes of a generation, if it is heard: its own answer, which may come last, says so. What it sends to a group that
+// is Stable is not looked at.
 func (w *Watch) proposes(s *Step) {
-	if w.made == nil {
-		w.made = map[int32]map[string]string{}
-	}
 	if r, ok := s.Sent.(*kmsg.SyncGroupRequest); ok && s.Torn {
 		if w.torn[r.Generation] == nil {
 			w.torn[r.Generation] = map[string]bool{}
@@ -192,19 +198,25 @@ func (w *Watch) proposes(s *Step) {
 		for _, a := range r.GroupAssignment {
 			w.torn[r.Generation][w.who(a.MemberID)+"="+string(a.MemberAssignment)] = true
 		}
+	} else if ok && s.Landed && w.made[r.Generation] == nil {
+		w.made[r.Generation] = w.assigns(r)
 	}
 	for i := range s.Answers {
 		m, ok := s.Answers[i].Response.(*kmsg.SyncGroupResponse)
 		r, _ := s.Answers[i].Request.(*kmsg.SyncGroupRequest)
-		if !ok || r == nil || m.ErrorCode != 0 || w.made[r.Generation] != nil || w.leaders[r.Generation] != w.who(r.MemberID) {
+		if !ok || r == nil || m.ErrorCode != 0 || w.state != completing || w.made[r.Generation] != nil || w.leaders[r.Generation] != w.who(r.MemberID) {
 			continue
 		}
-		made := map[string]string{}
-		for _, a := range r.GroupAssignment {
-			made[w.who(a.MemberID)] = string(a.MemberAssignment)
-		}
-		w.made[r.Generation] = made
+		w.made[r.Generation] = w.assigns(r)
 	}
+}
+
+func (w *Watch) assigns(r *kmsg.SyncGroupRequest) map[string]string {
+	made := map[string]string{}
+	for _, a := range r.GroupAssignment {
+		made[w.who(a.MemberID)] = string(a.MemberAssignment)
+	}
+	return made
 }
 
 func (w *Watch) answered(a *Answer, served bool) {
@@ -331,6 +343,9 @@ var moves = map[string][]string{
 
 func (w *Watch) look(s *Step) {
 	l := &s.Look
+	if l.Hidden {
+		return
+	}
 	if !l.Served {
 		w.state = ""
 		return
@@ -345,7 +360,7 @@ func (w *Watch) look(s *Step) {
 		}
 		w.forget()
 		clear(w.acked)
-		w.made, w.pending = nil, map[string]bool{}
+		w.made, w.pending = map[int32]map[string]string{}, map[string]bool{}
 	}
 	w.state = d.State
 	w.members(l)
@@ -377,7 +392,7 @@ func (w *Watch) members(l *Look) {
 			w.breaks(OneOwner, "%q is %s's and %s's", *m.InstanceID, other, m.MemberID)
 		}
 		seen[*m.InstanceID] = m.MemberID
-		w.instance[m.MemberID] = *m.InstanceID
+		w.instance[m.MemberID], w.owner[*m.InstanceID] = *m.InstanceID, m.MemberID
 	}
 }
 

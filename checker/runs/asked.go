@@ -42,6 +42,9 @@ func (a Asked) alter(r Run) (Run, error) {
 		if err != nil {
 			return r, err
 		}
+		if r.Joint != nil && p != classic.Reference {
+			return r, fmt.Errorf("%s: the reference coordinator is explored, which is that of the contracts; leave --profile out", r.Name)
+		}
 		r = r.with(p)
 	}
 	if a.Broken != "" {

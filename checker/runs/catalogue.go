@@ -6,6 +6,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/clients"
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/joint"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -29,6 +30,9 @@ func Sets() []Set {
 		{"failover", "the coordinator gives the group up and another one loads it; clients that live on, generations that are lost", nil},
 		{"crash-pairs", "what memory may be like for each state of the log, requests from anywhere", crashPairs},
 		{"clients", "clients that are followed one by one, and get together again from everywhere", following},
+		{"joint-core", "the reference coordinator beside the specification: static members, the initial delay, writes that fail or take time, crashes", jointCore},
+		{"joint-lists", "the same with protocol lists, and a leader that may leave out anybody", jointLists},
+		{"joint-offsets", "the same with protocol lists and committed offsets", jointOffsets},
 	}
 }
 
@@ -92,7 +96,7 @@ var notes = []note{
 }
 
 // tested are those of the deep runs that the tests have time for.
-var tested = []string{"2 members, offsets", "crash pairs, 3 ids, static", "3 clients, crashes"}
+var tested = []string{"crash pairs, 3 ids, static", "3 clients, crashes"}
 
 // All is the catalogue, in the order of the sets.
 func All() []Run {
@@ -146,10 +150,12 @@ func larger() []Run {
 		return r
 	}
 	return []Run{
-		at(Test, core(3)), at(Test, core(4)), at(Night, core(5)),
-		at(Night, subscriptions(3)), at(Night, everything(3)), at(Night, subscriptions(4)),
-		at(Night, offsets(2)),
+		at(Test, core(3)), at(Night, core(4)), at(Night, core(5)), at(Test, lean(core(4))),
+		at(Night, subscriptions(3)), at(Test, lean(subscriptions(3))), at(Night, lean(everything(3))), at(Night, lean(subscriptions(4))),
+		at(Night, offsets(2)), at(Test, lean(offsets(2))),
 		at(Night, crashPairs(4)),
+		at(Verdict, jointCore(2)), at(Test, jointCore(3)), at(Test, jointLists(2)), at(Test, jointOffsets(2)),
+		at(Night, jointAny(3)), at(Night, jointDynamic(3)),
 	}
 }
 
@@ -206,6 +212,13 @@ func offsets(members int) Run {
 	return r
 }
 
+// lean is a run without requests that can change nothing: the same states, judged on a third of the transitions.
+func lean(r Run) Run {
+	r.Name, r.For = r.Name+", no refusals", r.For+"; without requests that are refused, or only read"
+	r.change(func(g *explore.Group) { g.Lean = true }, nil, nil)
+	return r
+}
+
 func crashPairs(members int) Run {
 	return Run{
 		Name: entitled("crash-pairs", members), Set: "crash-pairs", For: "static and dynamic members", Members: members,
@@ -220,4 +233,33 @@ func following(members int) Run {
 			Profile: classic.Java, Clients: members, Lists: oneList, Old: true, WriteInFlight: true, WriteFailures: true, Crash: clients.Forget, Converge: true,
 		},
 	}
+}
+
+func jointCore(members int) Run {
+	j := joint.Core(members)
+	return Run{Name: entitled("joint-core", members), Set: "joint-core", For: "one list, the leader assigns to all", Members: members, Joint: &j}
+}
+
+func jointLists(members int) Run {
+	j := joint.Lists(members)
+	return Run{Name: entitled("joint-lists", members), Set: "joint-lists", For: "two lists, any assignment", Members: members, Joint: &j}
+}
+
+func jointOffsets(members int) Run {
+	j := joint.Offsets(members)
+	return Run{Name: entitled("joint-offsets", members), Set: "joint-offsets", For: "two lists, commits", Members: members, Joint: &j}
+}
+
+func jointAny(members int) Run {
+	r := jointCore(members)
+	r.Name, r.For = r.Name+", any assignment", "one list, the leader may leave out anybody"
+	r.Joint.AnySubset = true
+	return r
+}
+
+func jointDynamic(members int) Run {
+	r := jointOffsets(members)
+	r.Name, r.For = fmt.Sprintf("joint-offsets, %d dynamic members", members), "two lists, commits, no static members"
+	r.Joint.Static = false
+	return r
 }

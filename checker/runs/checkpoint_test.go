@@ -31,7 +31,7 @@ func told(t *testing.T, o Outcome) string {
 	if err := o.Print(&b); err != nil {
 		t.Fatal(err)
 	}
-	return b.String() + o.text() + strings.Join(o.Missing, "\n")
+	return b.String() + o.Text() + strings.Join(o.Missing, "\n")
 }
 
 // A run that is left twice, and read from a file each time, ends as one that was never left: numbers, traces, how clients heal, what is reached.

@@ -13,8 +13,14 @@ const bytesAnyway = 16 << 20
 // healingBytes is what a run whose clients heal remembers for each state, by each worker.
 const healingBytes = 220
 
+// jointBytes is what a joint state takes: the coordinator itself is kept until it is expanded.
+const jointBytes = 4 << 10
+
 // BytesPerState is what a state of the run takes, about.
 func (r Run) BytesPerState(workers int) int64 {
+	if r.Joint != nil {
+		return jointBytes
+	}
 	if r.Clients != nil && r.Clients.Converge {
 		return explore.BytesPerState + healingBytes*int64(workers)
 	}
@@ -40,9 +46,9 @@ func (r Run) Fits(limit uint64, workers int, most int64) error {
 // Mebibytes tells bytes.
 func Mebibytes(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
 
-// Transitions a second that one worker judges, about: of a group, and of clients.
+// Transitions a second that one worker judges, about: of a group, of clients, and of a coordinator beside the specification.
 const (
-	groupRate, clientsRate = 2_000_000, 500_000
+	groupRate, clientsRate, jointRate = 2_000_000, 500_000, 150_000
 )
 
 // About is how long the run takes with so many workers on a quiet machine; 0 where nobody knows.
@@ -52,8 +58,11 @@ func (r Run) About(workers int) time.Duration {
 		return 0
 	}
 	rate := int64(groupRate)
-	if r.Clients != nil {
+	switch {
+	case r.Clients != nil:
 		rate = clientsRate
+	case r.Joint != nil:
+		rate = jointRate
 	}
 	return time.Duration(float64(k.Transitions) / float64(rate*int64(workers)) * float64(time.Second))
 }

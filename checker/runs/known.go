@@ -21,8 +21,8 @@ type Known struct {
 //go:embed known/*.txt
 var knownFiles embed.FS
 
-// file is where what is known of a run is kept.
-func (r Run) file() string { return "known/" + notLetters.ReplaceAllString(r.Name, "-") + ".txt" }
+// File is where what is known of a run is kept, in the folder of this package.
+func (r Run) File() string { return "known/" + notLetters.ReplaceAllString(r.Name, "-") + ".txt" }
 
 var notLetters = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
@@ -31,13 +31,13 @@ func (r Run) Known() (Known, bool) {
 	if r.altered {
 		return Known{}, false
 	}
-	text, err := knownFiles.ReadFile(r.file())
+	text, err := knownFiles.ReadFile(r.File())
 	if err != nil {
 		return Known{}, false
 	}
 	k, err := readKnown(string(text))
 	if err != nil {
-		panic(fmt.Sprintf("%s: %v", r.file(), err)) // a test reads them all
+		panic(fmt.Sprintf("%s: %v", r.File(), err)) // a test reads them all
 	}
 	return k, true
 }
@@ -45,8 +45,8 @@ func (r Run) Known() (Known, bool) {
 // width of the lines of what is reached.
 const width = 140
 
-// text is what is known after an outcome, as it is kept.
-func (o Outcome) text() string {
+// Text is what is known after an outcome, as it is kept.
+func (o Outcome) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", o.Run.Name, o.Size())
 	for _, kind := range kinds {

@@ -1,5 +1,5 @@
-// Package runs is the catalogue of explorations: of the specification alone (package explore) and with its clients (package clients). Each run
-// has a name, belongs to a set that says what is expensive in it, and knows its own size and what it reaches when nothing is wrong.
+// Package runs is the catalogue of explorations: of the specification alone (package explore), with its clients (package clients), and of a
+// coordinator beside the specification (package joint). Each run has a name, belongs to a set that says what is expensive in it, and knows its own size and what it reaches when nothing is wrong.
 package runs
 
 import (
@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/clients"
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/joint"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -20,10 +21,12 @@ type Run struct {
 	Members int    // ids that the coordinator may have in memory, or clients where these are more
 	When    When
 
-	// One of the two says what is explored.
+	// One of the three says what is explored.
 	Group   *explore.Group
 	Clients *clients.Run
+	Joint   *joint.Run
 
+	bench func(*joint.Hooks, joint.Settings) joint.Bench // of a joint run
 	asked Asked
 
 	// altered: the run has been given another profile, other properties, other events or broken rules, so what is known of it does not count.
@@ -49,7 +52,17 @@ type Outcome struct {
 	Reached        Reached
 	Missing        []string // what a complete run has not reached though it used to: it shows less than it claims
 	Surprise       string   // how the size of a complete run differs from what is known of it
-	Left           *Left    // from where it can go on, if it is not complete
+	Left           *Left    // from where it can go on, if it is not complete; nil for a joint run, which has to be made anew
+
+	// Of a joint run: the traces of findings as scenarios that stand on their own, and why there are none, by property.
+	Scenarios map[string]string
+	Untimed   map[string]error
+}
+
+// Beside is a joint run with the coordinator that is explored.
+func (r Run) Beside(bench func(*joint.Hooks, joint.Settings) joint.Bench) Run {
+	r.bench = bench
+	return r
 }
 
 // Ok says whether everything was searched, nothing found broken, and as much reached as ever.
@@ -95,6 +108,14 @@ func (r Run) Explore(ctx context.Context, o explore.Options, from *Left) Outcome
 		g := *r.Group
 		g.Watch = func() func(*classic.State, *classic.Event, *classic.Transition) { return tell().transition }
 		out.Report = explore.Run(ctx, r.Name, r.judging(g.Machine), o)
+	case r.Joint != nil:
+		j := *r.Joint
+		j.Watch = func() func(*classic.State, *classic.Event, *classic.Transition) { return tell().transition }
+		out.Scenarios, out.Untimed = map[string]string{}, map[string]error{}
+		j.Scenario = func(of explore.Finding, text string, err error) {
+			out.Scenarios[of.Property], out.Untimed[of.Property] = text, err
+		}
+		out.Report = explore.Run(ctx, r.Name, r.judging(j.Machines(r.bench)), o)
 	default:
 		c := *r.Clients
 		c.Name, c.Judging = r.Name, r.judging
@@ -103,7 +124,7 @@ func (r Run) Explore(ctx context.Context, o explore.Options, from *Left) Outcome
 	}
 	out.Reached = sum()
 	out.separate()
-	if out.Rest != nil {
+	if out.Rest != nil && r.Joint == nil {
 		out.Left = &Left{out.Rest, leftHealing, left}
 	}
 	if known, ok := r.Known(); ok && out.Complete {

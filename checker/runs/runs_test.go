@@ -44,7 +44,7 @@ func explored(t *testing.T, r Run) Outcome {
 			t.Errorf("%s: not reached any more: %q; reached now: %q", r.Name, gone, come)
 		}
 	}
-	golden.Compare(t, r.file(), out.text())
+	golden.Compare(t, r.File(), out.Text())
 	return out
 }
 
@@ -55,6 +55,9 @@ func TestRuns(t *testing.T) {
 	var traces strings.Builder
 	shown := map[string]bool{}
 	for _, r := range All() {
+		if r.Joint != nil {
+			continue // made where the coordinator is (conformance/targets/embedded)
+		}
 		if *only == "" && (r.When >= Test || *night) || r.Name == *only {
 			for _, v := range explored(t, r).Refuted {
 				if !shown[v.Property] {
@@ -79,11 +82,17 @@ func TestRuns(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	names, files := map[string]bool{}, map[string]bool{}
 	for _, r := range All() {
-		if names[r.Name] || files[r.file()] || slices.Contains(SetNames(), r.Name) && r.Name != "failover" {
+		if names[r.Name] || files[r.File()] || slices.Contains(SetNames(), r.Name) && r.Name != "failover" {
 			t.Errorf("the name %q is taken", r.Name)
 		}
-		names[r.Name], files[r.file()] = true, true
-		if !slices.Contains(SetNames(), r.Set) || r.For == "" || r.Members < 1 || (r.Group == nil) == (r.Clients == nil) {
+		names[r.Name], files[r.File()] = true, true
+		explored := 0
+		for _, is := range []bool{r.Group != nil, r.Clients != nil, r.Joint != nil} {
+			if is {
+				explored++
+			}
+		}
+		if !slices.Contains(SetNames(), r.Set) || r.For == "" || r.Members < 1 || explored != 1 {
 			t.Errorf("%+v is not whole", r)
 		}
 		if err := r.check(); err != nil {
@@ -98,8 +107,8 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("%s reaches no %s", r.Name, kind)
 			}
 		}
-		if text, err := os.ReadFile(r.file()); err == nil && !strings.HasPrefix(string(text), r.Name+"\n") {
-			t.Errorf("%s is not of %q", r.file(), r.Name)
+		if text, err := os.ReadFile(r.File()); err == nil && !strings.HasPrefix(string(text), r.Name+"\n") {
+			t.Errorf("%s is not of %q", r.File(), r.Name)
 		}
 	}
 	for _, n := range notes {
@@ -115,6 +124,35 @@ func TestCatalogue(t *testing.T) {
 		if !files[filepath.ToSlash(file)] {
 			t.Errorf("%s is of no run", file)
 		}
+	}
+}
+
+// A lean run has the states of the whole one: what it leaves out changes nothing. Of the larger ones the numbers that are kept say so.
+func TestLeanRunsHaveAllStates(t *testing.T) {
+	differ := func(name string, whole, without Known) {
+		t.Helper()
+		if whole.States != without.States || whole.Depth != without.Depth || whole.Transitions < 2*without.Transitions {
+			t.Errorf("%s: %d states, %d transitions, depth %d; without refusals %d, %d, %d", name, whole.States, whole.Transitions, whole.Depth, without.States, without.Transitions, without.Depth)
+		}
+	}
+	made := func(r Run) Known {
+		out := r.Explore(context.Background(), explore.Options{Workers: 2}, nil)
+		return Known{States: out.States, Transitions: out.Transitions, Depth: out.Depth}
+	}
+	for _, r := range []Run{core(2), core(2).with(classic.Scala), subscriptions(1), offsets(1), offsets(1).with(classic.Scala)} {
+		differ(r.Name, made(r), made(lean(r)))
+	}
+	compared := 0
+	for _, r := range []Run{core(4), subscriptions(3), offsets(2)} {
+		whole, ok := r.Known()
+		without, too := lean(r).Known()
+		if ok && too {
+			differ(r.Name, whole, without)
+			compared++
+		}
+	}
+	if compared != 3 {
+		t.Errorf("%d of the large runs are compared", compared)
 	}
 }
 

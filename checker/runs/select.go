@@ -8,6 +8,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/clients"
 	"github.com/muster-kafka/muster/checker/explore"
+	"github.com/muster-kafka/muster/checker/joint"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -86,6 +87,11 @@ func SetNames() (names []string) {
 
 // check says what is wrong with a run that is not of the catalogue.
 func (r Run) check() error {
+	if r.Joint != nil {
+		j := *r.Joint
+		j.Name = r.Name
+		return j.Check()
+	}
 	if r.Clients != nil {
 		c := *r.Clients
 		c.Name = r.Name
@@ -126,23 +132,32 @@ func (r Run) with(p classic.Profile) Run {
 		return r
 	}
 	r.altered, r.Name = true, r.Name+", "+p.Name
-	r.change(func(g *explore.Group) { g.Profile = p }, func(c *clients.Run) { c.Profile = p })
+	r.change(func(g *explore.Group) { g.Profile = p }, func(c *clients.Run) { c.Profile = p }, nil)
 	return r
 }
 
 func (r Run) profile() classic.Profile {
-	if r.Group != nil {
+	switch {
+	case r.Group != nil:
 		return r.Group.Profile
+	case r.Joint != nil:
+		return classic.Reference
 	}
 	return r.Clients.Profile
 }
 
 // change changes the run's own copy of its settings.
-func (r *Run) change(group func(*explore.Group), run func(*clients.Run)) {
+func (r *Run) change(group func(*explore.Group), run func(*clients.Run), beside func(*joint.Run)) {
 	if r.Group != nil {
 		g := *r.Group
 		group(&g)
 		r.Group = &g
+		return
+	}
+	if r.Joint != nil {
+		j := *r.Joint
+		beside(&j)
+		r.Joint = &j
 		return
 	}
 	c := *r.Clients
@@ -153,17 +168,19 @@ func (r *Run) change(group func(*explore.Group), run func(*clients.Run)) {
 // breaking is the run with a rule that the specification violates.
 func (r Run) breaking(rule classic.RuleID) Run {
 	r.altered = true
-	r.change(func(g *explore.Group) { g.Broken = append(slices.Clip(g.Broken), rule) }, func(c *clients.Run) { c.Broken = append(slices.Clip(c.Broken), rule) })
+	r.change(func(g *explore.Group) { g.Broken = append(slices.Clip(g.Broken), rule) },
+		func(c *clients.Run) { c.Broken = append(slices.Clip(c.Broken), rule) },
+		func(j *joint.Run) { j.Broken = append(slices.Clip(j.Broken), rule) })
 	return r
 }
 
 // without is the run without events of these kinds. Runs with clients cannot do without.
 func (r Run) without(kinds []classic.EventKind) (Run, error) {
-	if r.Group == nil {
+	if r.Clients != nil {
 		return r, fmt.Errorf("%s: what clients do cannot be left out", r.Name)
 	}
 	r.altered = true
-	r.change(func(g *explore.Group) { g.Without = kinds }, nil)
+	r.change(func(g *explore.Group) { g.Without = kinds }, nil, func(j *joint.Run) { j.Without = kinds })
 	return r, nil
 }
 
@@ -182,8 +199,11 @@ func (r Run) asking(names []string) (Run, error) {
 
 // Properties are the names of what the run judges.
 func (r Run) Properties() []string {
-	if r.Clients != nil {
+	switch {
+	case r.Clients != nil:
 		return clients.Properties()
+	case r.Joint != nil:
+		return joint.Properties()
 	}
 	return explore.Properties()
 }

@@ -27,10 +27,13 @@ func TestFind(t *testing.T) {
 		{"core, 3 members", 3, []string{"core, 3 members"}},
 		{"core", 5, []string{"core, 5 members"}},
 		{"core", 6, []string{"core, 6 members"}},
-		{"subscriptions", 0, []string{"subscriptions, 3 members", "everything, 3 members", "subscriptions, 4 members"}}, // none is in the tests
+		{"subscriptions", 0, []string{"subscriptions, 3 members, no refusals"}},
+		{"subscriptions", 4, []string{"subscriptions, 4 members, no refusals"}},
 		{"subscriptions", 2, []string{"subscriptions, 2 members"}},
 		{"limits", 0, []string{"group.max.size", "group.max.size, Scala"}},
 		{"clients", 4, []string{"clients, 4 members"}},
+		{"joint-core", 0, []string{"joint-core, 2 members", "joint-core, 3 members"}},
+		{"joint-lists", 3, []string{"joint-lists, 3 members"}},
 	} {
 		found, err := Find(test.name, test.members)
 		if err != nil || !slices.Equal(names(found), test.want) {
@@ -41,12 +44,15 @@ func TestFind(t *testing.T) {
 		asked Asked
 		says  string
 	}{
-		{Asked{Run: "cores"}, "there are the sets core, subscriptions, offsets+txn, replacement, limits, failover, crash-pairs, clients"},
+		{Asked{Run: "cores"}, "there are the sets core, subscriptions, offsets+txn, replacement, limits, failover, crash-pairs, clients, joint-core, joint-lists, joint-offsets"},
 		{Asked{Run: "core, 3 members", Members: 4}, "has 3 members"},
 		{Asked{Run: "limits", Members: 5}, "no run of limits has 5 members"},
 		{Asked{Run: "core", Members: 8}, "1 to 7 members"},
 		{Asked{Run: "subscriptions", Members: 5}, "up to 4 members"},
 		{Asked{Run: "clients", Members: 5}, "up to 4 clients"},
+		{Asked{Run: "joint-core", Members: 5}, "1 to 4 members"},
+		{Asked{Run: "joint-core", Profile: "Scala"}, "leave --profile out"},
+		{Asked{Run: "joint-core", Properties: []string{"no such property"}}, "an instance id has one owner"},
 		{Asked{Run: "core", Profile: "Kafka"}, "Java, Scala, contract"},
 		{Asked{Run: "core", Properties: []string{"no such property"}}, "invariant I2"},
 		{Asked{Run: "2 clients", Properties: []string{"no such property"}}, "come to rest"},

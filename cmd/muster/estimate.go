@@ -14,7 +14,7 @@ const (
 	strangersShare = 500 * time.Millisecond  // what the limit of requests a second adds to a scenario
 	strangersLeast = 400 * time.Millisecond  // a scenario's requests, some 20, at that limit
 	failureAgain   = 2500 * time.Millisecond // a failure is run again, more slowly
-	exploring      = 5 * time.Second         // until the specification has been explored
+	exploring      = 7 * time.Second         // until the specification has been explored, and the reference beside it
 )
 
 // outlook is how much of a set will be judged, and how long that takes.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/muster-kafka/muster/checker/runs"
+	"github.com/muster-kafka/muster/conformance/targets/embedded"
 	"github.com/muster-kafka/muster/internal/verdict"
 )
 
@@ -17,6 +18,8 @@ write fails. Every state and every transition is judged; what is broken comes wi
 
 A run has a name and belongs to a set; --list shows them all. Without --run those are made that make test makes, with --night those of
 make explore. An interrupt, a limit of time, states or memory leaves a checkpoint, from which --resume goes on.
+
+The runs of the sets joint-... explore the reference coordinator together with the specification. They leave no checkpoint.
 
 The exit code is 0 where all holds in every state, 1 where something is broken or a run reaches less than it used to, 2 where a run is not
 complete, 3 where the environment gave way, 64 for wrong usage.`
@@ -121,9 +124,36 @@ func (o *exploreOptions) chosen() ([]runs.Run, error) {
 		if err != nil {
 			return nil, usage("%v", err)
 		}
-		all = append(all, found...)
+		all = append(all, beside(found)...)
 	}
 	return all, nil
+}
+
+// beside gives runs that explore a coordinator beside the specification the one that there is.
+func beside(all []runs.Run) []runs.Run {
+	for i, r := range all {
+		if r.Joint != nil {
+			all[i] = r.Beside(embedded.JointBench)
+		}
+	}
+	return all
+}
+
+// subject is what runs judge, and by what.
+func subject(all []runs.Run) (target, comparedWith string) {
+	joint := 0
+	for _, r := range all {
+		if r.Joint != nil {
+			joint++
+		}
+	}
+	switch joint {
+	case 0:
+		return "the specification", "its properties"
+	case len(all):
+		return "the reference coordinator", "the specification"
+	}
+	return "the specification and the reference coordinator", "their properties and each other"
 }
 
 func (o *exploreOptions) explore(cmd *cobra.Command) error {
@@ -160,7 +190,8 @@ func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	if err := e.fits(); err != nil {
 		return err
 	}
-	v := verdict.New(version, "the specification", "its properties", 0)
+	target, with := subject(e.runs)
+	v := verdict.New(version, target, with, 0)
 	v.Exploration = &verdict.ExplorationCounts{Runs: []verdict.ExplorationRun{}}
 	v.Alone()
 	e.verdict = v

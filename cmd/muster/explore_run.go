@@ -94,7 +94,7 @@ func (e *exploration) options() explore.Options {
 
 // tell hands in what a run has come to.
 func (e *exploration) tell(ctx context.Context, out runs.Outcome) {
-	tellExploration(e.verdict, out, func(v explore.Violation) (string, string) { return e.scenario(ctx, out.Run, v) })
+	tellExploration(e.verdict, out, func(v explore.Violation) (string, string) { return e.scenario(ctx, out, v) })
 	if out.Complete {
 		if _, known := out.Run.Known(); !known && !out.Run.Altered() {
 			e.verdict.Warn("%s: nothing is known of its size, nor of what it has to reach: it is compared with nothing", out.Name)
@@ -106,6 +106,9 @@ func (e *exploration) tell(ctx context.Context, out runs.Outcome) {
 		reason += fmt.Sprintf("; where it was left could not be saved: %v", err)
 	} else if path != "" {
 		reason += "; go on with: muster explore --resume " + quoted(path)
+	}
+	if out.Run.Joint != nil {
+		reason += "; a joint run has to be made anew"
 	}
 	e.verdict.CannotTell("%s", reason)
 }
@@ -134,7 +137,19 @@ func (e *exploration) leave(out runs.Outcome) (string, error) {
 
 // scenario does the trace of a violation as a scenario, where that can be: it says in which file it is kept, and how to go on; or, without a
 // file, why it is untimed.
-func (e *exploration) scenario(ctx context.Context, r runs.Run, v explore.Violation) (file, says string) {
+func (e *exploration) scenario(ctx context.Context, out runs.Outcome, v explore.Violation) (file, says string) {
+	r := out.Run
+	if r.Joint != nil {
+		if err := out.Untimed[v.Property]; err != nil {
+			return "", err.Error()
+		}
+		file, failed := e.keep(r, v, []byte(out.Scenarios[v.Property]))
+		if failed != "" {
+			return "", failed
+		}
+		// What is right there a broker has to say first.
+		return file, fmt.Sprintf("muster run --rewrite --target %s %s && muster run --target impl %[2]s", oracle(r), quoted(file))
+	}
 	if r.Group == nil {
 		return "", "untimed: what clients know is not told as a scenario"
 	}
@@ -154,6 +169,15 @@ func (e *exploration) scenario(ctx context.Context, r runs.Run, v explore.Violat
 	if err != nil {
 		return "", "untimed: the scenario could not be made: " + err.Error()
 	}
+	file, failed := e.keep(r, v, text)
+	if failed != "" {
+		return "", failed
+	}
+	return file, fmt.Sprintf("muster run %s --target %s", quoted(file), oracle(r))
+}
+
+// keep keeps a scenario, and says in which file, or why it could not be.
+func (e *exploration) keep(r runs.Run, v explore.Violation, text []byte) (file, failed string) {
 	name := fileName(r) + "." + v.Rule
 	if v.Rule == "" {
 		name = fileName(r) + ".invariant"
@@ -165,7 +189,7 @@ func (e *exploration) scenario(ctx context.Context, r runs.Run, v explore.Violat
 	if err := errors.Join(os.MkdirAll(outDir, 0o755), os.WriteFile(file, text, 0o644)); err != nil {
 		return "", "untimed: the scenario could not be kept: " + err.Error()
 	}
-	return file, fmt.Sprintf("muster run %s --target %s", quoted(file), oracle(r))
+	return file, ""
 }
 
 // taken says whether another finding of this call has the file.
@@ -173,6 +197,9 @@ func (e *exploration) taken(file string) bool { return e.verdict.Holds(file) }
 
 // oracle is the broker that knows what is right in a scenario of the run.
 func oracle(r runs.Run) string {
+	if r.Joint != nil {
+		return "kafka:4.3.1" // it knows which of the two is right
+	}
 	switch p := r.Group.Profile; p {
 	case classic.Reference:
 		return "impl"

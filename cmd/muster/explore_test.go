@@ -90,6 +90,26 @@ func TestExploreFinds(t *testing.T) {
 	}
 }
 
+// The reference coordinator is explored beside the specification: where the one breaks a rule, the other contradicts it. What it finds is a scenario
+// whose expected text a broker has to write.
+func TestExploreBeside(t *testing.T) {
+	t.Parallel()
+	muster(t, time.Minute, "explore", "--run", "joint-lists", "--members", "1").
+		expect(t, 0, "judged the reference coordinator against the specification", "joint-lists, 1 member", "compared with nothing", "verdict: pass")
+	cmd := command(t, time.Minute, "explore", "--run", "joint-lists", "--members", "1", "--broken", "heartbeat.generation.illegal", "--property", "Heartbeat")
+	e := finish(t, cmd)
+	e.expect(t, 1, "broken: the answer to Heartbeat (rule heartbeat.generation.illegal)", "expected: NONE", "got: ILLEGAL_GENERATION")
+	file := regexp.MustCompile(`replay: muster run --rewrite --target kafka:4.3.1 (\S+) && muster run --target impl (\S+)`).FindStringSubmatch(e.stdout)
+	if file == nil || file[1] != file[2] {
+		t.Fatalf("no scenario and its command in\n%s", e.stdout)
+	}
+	if text, err := os.ReadFile(filepath.Join(cmd.Dir, file[1])); err != nil || !strings.Contains(string(text), "# rule: heartbeat.generation.illegal\n") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	muster(t, time.Minute, "explore", "--run", "joint-lists", "--members", "1", "--broken", "sync.write.fails").expect(t, 1, "untimed: a write takes its time")
+	muster(t, time.Minute, "explore", "--run", "joint-lists", "--members", "1", "--until", "states=5").expect(t, 2, "not complete", "a joint run has to be made anew")
+}
+
 func TestExploreOfClientsIsUntimed(t *testing.T) {
 	t.Parallel()
 	muster(t, time.Minute, "explore", "--run", "failover, one static client", "--broken", "join.complete.timeout").

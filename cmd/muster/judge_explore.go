@@ -10,10 +10,10 @@ import (
 	"github.com/muster-kafka/muster/internal/verdict"
 )
 
-// exploreModel goes through every state of the specification that two and three members can reach.
+// exploreModel goes through every state of the specification that two and three members can reach, and of the reference coordinator beside it.
 func exploreModel(ctx context.Context, s *session) error {
 	complete := true
-	for _, r := range runs.At(runs.Verdict) {
+	for _, r := range beside(runs.At(runs.Verdict)) {
 		out := r.Explore(ctx, explore.Options{Workers: 1, Progress: func(p explore.Progress) {
 			s.progress.step("exploration: %s, %d states", p.Name, p.States)
 		}}, nil)

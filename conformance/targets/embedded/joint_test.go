@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -12,54 +13,49 @@ import (
 
 	"github.com/muster-kafka/muster/checker/explore"
 	"github.com/muster-kafka/muster/checker/joint"
+	"github.com/muster-kafka/muster/checker/runs"
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/targets/embedded"
 	"github.com/muster-kafka/muster/internal/golden"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-var deepJoint = flag.Bool("deep", false, "explore the deep joint runs too (minutes)")
+var nightJoint = flag.Bool("night", false, "make the joint runs of make explore too (minutes)")
 
-// In every joint state that there is, the coordinator does what the specification says; the numbers of states and transitions are exact. A
-// change of either is a change of the coordinator, of the specification or of the alphabet.
+// In every joint state that there is, the coordinator does what the specification says, and no monitor sees anything wrong. The numbers of states
+// and transitions are exact, and so is what each run reaches: a change of either is a change of the coordinator, of the specification or of the
+// alphabet. They are kept where the catalogue is.
 func TestJointToClosure(t *testing.T) {
-	golden.Testdata(t, "joint.txt", jointSizes(t, joint.Runs()))
-}
-
-func TestDeepJoint(t *testing.T) {
-	if !*deepJoint {
-		t.Skip("minutes; go test -deep runs it")
-	}
-	golden.Testdata(t, "joint-deep.txt", jointSizes(t, joint.Deep()))
-}
-
-func jointSizes(t *testing.T, runs []joint.Run) string {
-	t.Helper()
-	var b bytes.Buffer
-	for _, r := range runs {
-		report := explore.Run(t.Context(), r.Name, r.Machines(embedded.JointBench), explore.Options{Workers: 2})
-		t.Log(report.String())
-		if !report.Ok() {
+	for _, r := range runs.All() {
+		if r.Joint == nil || r.When < runs.Test && !*nightJoint {
+			continue
+		}
+		out := r.Beside(embedded.JointBench).Explore(t.Context(), explore.Options{Workers: 2}, nil)
+		t.Log(out.String())
+		if !out.Report.Ok() {
 			var why bytes.Buffer
-			if err := report.Print(&why); err != nil {
+			if err := out.Print(&why); err != nil {
 				t.Fatal(err)
 			}
 			t.Error(why.String())
 		}
-		fmt.Fprintf(&b, "%s: %d states, %d transitions, depth %d\n", report.Name, report.States, report.Transitions, report.Depth)
+		golden.Compare(t, filepath.Join("..", "..", "..", "checker", "runs", r.File()), out.Text())
 	}
-	return b.String()
 }
 
 // small is a run that is over soon.
 var small = joint.Run{Name: "small", Members: 2, Lists: []string{"a"}, Static: true, WriteFailures: true, Failover: true}
 
+func breaking(r joint.Run, rule classic.RuleID) joint.Run {
+	r.Broken = []classic.RuleID{rule}
+	return r
+}
+
 // However many workers there are, numbers and traces are the same, also where the specification breaks a rule. Whichever of them reaches a
 // joint state first leaves its own names in it, so that this shows that names make no difference.
 func TestJointWorkersAgree(t *testing.T) {
-	for _, broken := range [][]classic.RuleID{nil, {classic.StaticFenced}, {classic.JoinCompleteLeader}} {
-		r := small
-		r.Broken = broken
+	writing := joint.Run{Name: "writing", Members: 2, Lists: []string{"a"}, AnySubset: true, WriteFailures: true, WriteInFlight: true, Failover: true}
+	for _, r := range []joint.Run{small, breaking(small, classic.StaticFenced), breaking(small, classic.JoinCompleteLeader), writing} {
 		var want string
 		for workers := 1; workers <= 3; workers++ {
 			report := explore.Run(t.Context(), r.Name, r.Machines(embedded.JointBench), explore.Options{Workers: workers, StopAtViolation: true})
@@ -71,7 +67,7 @@ func TestJointWorkersAgree(t *testing.T) {
 			if workers == 1 {
 				want = got.String()
 			} else if got.String() != want {
-				t.Errorf("broken %v, %d workers:\n%s\none worker:\n%s", broken, workers, got.String(), want)
+				t.Errorf("%s, broken %v, %d workers:\n%s\none worker:\n%s", r.Name, r.Broken, workers, got.String(), want)
 			}
 		}
 	}
@@ -113,7 +109,8 @@ var elsewhere = regexp.MustCompile(`^(txn|txn-commit|offset-delete|offsets|expir
 
 // BenchmarkJoint reports how fast joint states are explored, by the clock and by the processor's time.
 func BenchmarkJoint(b *testing.B) {
-	run := joint.Runs()[len(joint.Runs())-1]
+	run := joint.Core(3)
+	run.Name = "core"
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("%s/%d", run.Name, workers), func(b *testing.B) {
 			var transitions int64
@@ -148,13 +145,18 @@ func TestJointScenarios(t *testing.T) {
 		r := small
 		r.Lists, r.Broken = []string{"ab", "b"}, []classic.RuleID{rule}
 		var texts []string
-		r.Scenario = func(text string) { texts = append(texts, text) }
+		r.Scenario = func(_ explore.Finding, text string, err error) {
+			if err != nil {
+				text = err.Error()
+			}
+			texts = append(texts, text)
+		}
 		report := explore.Run(t.Context(), r.Name, r.Machines(embedded.JointBench), explore.Options{StopAtViolation: true})
 		if len(texts) != len(report.Violations) || len(texts) == 0 {
 			t.Errorf("%s: %d violations, %d scenarios", rule, len(report.Violations), len(texts))
 		}
 		for _, text := range texts {
-			if why, not := strings.CutPrefix(text, "no scenario: "); not {
+			if why, not := strings.CutPrefix(text, "untimed: "); not {
 				played[why]++
 				continue
 			}
