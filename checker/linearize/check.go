@@ -33,6 +33,9 @@ type Limits struct {
 	Explanations int           // at once, in one group; default 4096
 
 	Broken []classic.RuleID // rules that the model breaks on purpose, to see who notices
+
+	blind bool // no evidence is looked for; for tests, as the verdict has to be the same
+	forks bool // each call of unknown effect doubles the explanations, and they are never merged again; for tests that measure
 }
 
 func (l Limits) withDefaults() Limits {
@@ -86,7 +89,7 @@ func CheckFile(ctx context.Context, path string, limits Limits) (Verdict, *histo
 func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, error) {
 	limits = limits.withDefaults()
 	started := time.Now()
-	parts, err := split(h, h.Header.Lateness())
+	parts, err := split(h, limits)
 	if err != nil {
 		return Verdict{Reason: err.Error()}, err
 	}
@@ -123,7 +126,7 @@ func prepare(h *history.History, group string, limits Limits) (observe.Config, *
 	if err != nil {
 		return config, nil, err
 	}
-	parts, err := split(h, h.Header.Lateness())
+	parts, err := split(h, limits)
 	if err != nil {
 		return config, nil, err
 	}
@@ -182,7 +185,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
+	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations, forks: limits.forks, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
 }
 
 // model is the judge in porcupine's terms.

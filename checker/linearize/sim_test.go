@@ -29,6 +29,7 @@ type sim struct {
 	calls   []*simCall
 	limit   int
 	full    bool
+	roomy   bool
 	broken  bool
 	header  history.Header
 	loss    int // one in so many calls loses its request, its answer or its client; 0 is none
@@ -81,6 +82,7 @@ func (e *events) Pop() any {
 type simOptions struct {
 	seed            uint64
 	groups, clients int
+	name            string // begins those of the groups
 	calls           int
 	loss            int
 	profile         string
@@ -88,12 +90,16 @@ type simOptions struct {
 	delay           time.Duration    // initial rebalance delay
 	static          bool             // some members are static
 	broken          []classic.RuleID // that the coordinator breaks; the judge does not know
+	roomy           bool             // what the specification has no room for is not sent, instead of ending the run
 }
 
 // simulate records a run of the specification.
 func simulate(t testing.TB, o simOptions) *history.History {
 	t.Helper()
-	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, limit: o.calls, loss: o.loss, broken: len(o.broken) > 0}
+	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, limit: o.calls, loss: o.loss, broken: len(o.broken) > 0, roomy: o.roomy}
+	if o.name == "" {
+		o.name = "g"
+	}
 	if o.profile == "" {
 		o.profile = "reference"
 	}
@@ -103,7 +109,7 @@ func simulate(t testing.TB, o simOptions) *history.History {
 		Tick: 10 * time.Millisecond, Slack: 50 * time.Millisecond, Topics: map[string]int32{"t": 2},
 	}
 	for i := range o.groups {
-		s.header.Groups = append(s.header.Groups, "g"+string(rune('0'+i)))
+		s.header.Groups = append(s.header.Groups, o.name+string(rune('0'+i)))
 	}
 	s.header.InitialDelay = o.delay
 	config, err := configOf(&history.History{Header: s.header}, o.broken)
@@ -217,12 +223,16 @@ func (s *sim) take(call *simCall) {
 		defer s.contain()
 	}
 	s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
-	if err := s.machine.Do(checker.Request{Ticket: checker.Ticket(call.rec.ID), Message: call.req, Version: call.rec.Version, ClientID: call.client.Name}); err != nil {
-		if !errors.Is(err, observe.ErrCapacity) {
-			s.t.Fatalf("call %d: %v", call.rec.ID, err)
-		}
+	err := s.machine.Do(checker.Request{Ticket: checker.Ticket(call.rec.ID), Message: call.req, Version: call.rec.Version, ClientID: call.client.Name})
+	switch {
+	case errors.Is(err, observe.ErrCapacity) && s.roomy:
+		s.end(call, history.NotSent, nil)
+		return
+	case errors.Is(err, observe.ErrCapacity):
 		s.full = true // what comes later cannot be simulated
 		return
+	case err != nil:
+		s.t.Fatalf("call %d: %v", call.rec.ID, err)
 	}
 	s.drain()
 }

@@ -16,6 +16,7 @@ type explanation struct {
 	now    int64            // the present is not before this
 	late   []late           // sessions that have ended and may still remove their members; by member, never changed in place
 	owed   []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
+	fork   uint64           // which calls have had no effect; only where such are never merged, see Limits
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
 	timers []observe.Timer // the armed ones, in an order that does not depend on slots
@@ -23,7 +24,7 @@ type explanation struct {
 
 // seal computes what is derived from the branch.
 func (e *explanation) seal() {
-	h := e.branch.Hash()
+	h := e.branch.Hash() ^ e.fork
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
 	}
@@ -123,7 +124,7 @@ func (s *set) add(e explanation) (at int, changed bool) {
 		s.list = append(s.list, e)
 		return len(s.list) - 1, true
 	}
-	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed}
+	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, fork: e.fork}
 	for _, l := range e.late {
 		merged.late = withLate(merged.late, l)
 	}

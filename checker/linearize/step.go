@@ -20,6 +20,7 @@ type judge struct {
 	partition *partition
 	lateness  int64
 	capacity  int  // explanations in one set
+	forks     bool // see Limits
 	scala     bool // see scala.go
 	drops     bool // superseded requests are never answered
 
@@ -110,18 +111,22 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			j.refuse(e, op.call, nil, nil, "no answer was due yet: the request must still be waiting")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: withoutTicket(e.owed, op.call.ticket)})
+		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: withoutTicket(e.owed, op.call.ticket), fork: e.fork})
 	case silent:
 		if e.owes(op.call.ticket) {
 			j.refuse(e, op.call, nil, nil, "an answer was decided, and never came")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed})
+		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed, fork: e.fork})
 	case restart:
 		j.restart(e, op, next)
 	case request:
 		if op.call.unsure { // it has had no effect
-			next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed})
+			none := explanation{branch: e.branch, now: now, late: e.late, owed: e.owed, fork: e.fork}
+			if j.forks {
+				none.fork = mix(e.fork ^ uint64(op.call.ticket))
+			}
+			next.add(none)
 		}
 		at := observe.Window{Earliest: now, Latest: min(op.last(), j.latest(e))}
 		if at.Earliest > at.Latest {
@@ -202,7 +207,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		return
 	}
 	for _, names := range bindings {
-		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed}
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, fork: e.fork}
 		after.late = j.lateAfter(e, &after, at.Latest)
 		yield(after)
 	}
