@@ -36,6 +36,7 @@ type Limits struct {
 
 	blind bool // no evidence is looked for; for tests, as the verdict has to be the same
 	forks bool // each call of unknown effect doubles the explanations, and they are never merged again; for tests that measure
+	apart bool // explanations that differ in their windows are not merged; for tests that ask why something is explained
 }
 
 func (l Limits) withDefaults() Limits {
@@ -185,7 +186,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations, forks: limits.forks, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
+	return &judge{world: world, partition: p, lateness: int64(p.lateness), capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
 }
 
 // model is the judge in porcupine's terms.

@@ -101,11 +101,15 @@ func (s *state) covers(o *state) bool {
 type set struct {
 	list  []explanation
 	index map[uint64]int32
+	apart bool // nothing is merged: see Limits
 }
 
 // add puts an explanation in, and says where it is and whether the set has changed.
 func (s *set) add(e explanation) (at int, changed bool) {
 	e.seal()
+	if s.apart {
+		e.key ^= e.span()
+	}
 	if s.index == nil {
 		s.index = map[uint64]int32{}
 	}
@@ -131,6 +135,15 @@ func (s *set) add(e explanation) (at int, changed bool) {
 	merged.seal()
 	*old = merged
 	return int(i), true
+}
+
+// span is a hash of the windows and of the present.
+func (e *explanation) span() uint64 {
+	h := uint64(e.now)
+	for _, t := range e.timers {
+		h = mix(mix(h^uint64(t.Window.Earliest)) ^ uint64(t.Window.Latest))
+	}
+	return h
 }
 
 func (s *set) state() *state { return &state{explanations: s.list} }

@@ -21,6 +21,7 @@ type judge struct {
 	lateness  int64
 	capacity  int  // explanations in one set
 	forks     bool // see Limits
+	apart     bool
 	scala     bool // see scala.go
 	drops     bool // superseded requests are never answered
 
@@ -83,7 +84,7 @@ func (j *judge) initial() *state {
 // step is what porcupine calls: all explanations that remain after the operation, in any of the ways in which timers may have fired
 // before it.
 func (j *judge) step(ctx context.Context, before *state, op *operation) *state {
-	var next set
+	next := set{apart: j.apart}
 	for i := range before.explanations {
 		for e := range j.settle(ctx, &before.explanations[i], op) {
 			if ctx.Err() != nil || j.abandoned() != nil {
