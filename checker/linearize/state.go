@@ -20,11 +20,20 @@ type explanation struct {
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
 	timers []observe.Timer // the armed ones, in an order that does not depend on slots
+	hash   uint64          // the branch's
+	sealed *observe.Branch // the one that timers and hash are of
 }
 
-// seal computes what is derived from the branch.
+// seal computes what is derived from the branch, and from what is beside it. What has been computed for the same branch before is used again.
 func (e *explanation) seal() {
-	h := e.branch.Hash() ^ e.fork
+	if e.sealed != e.branch {
+		e.sealed, e.hash = e.branch, e.branch.Hash()
+		e.timers = e.branch.Timers()
+		slices.SortFunc(e.timers, func(a, b observe.Timer) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
+		})
+	}
+	h := e.hash ^ e.fork
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
 	}
@@ -32,10 +41,6 @@ func (e *explanation) seal() {
 		h = mix(h ^ maphash.String(lateSeed, l.member))
 	}
 	e.key = h
-	e.timers = e.branch.Timers()
-	slices.SortFunc(e.timers, func(a, b observe.Timer) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
-	})
 }
 
 // mix is the finalizer of SplitMix64.

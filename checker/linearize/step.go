@@ -112,19 +112,23 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			j.refuse(e, op.call, nil, nil, "no answer was due yet: the request must still be waiting")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: withoutTicket(e.owed, op.call.ticket), fork: e.fork})
+		after := *e
+		after.now, after.owed = now, withoutTicket(e.owed, op.call.ticket)
+		next.add(after)
 	case silent:
 		if e.owes(op.call.ticket) {
 			j.refuse(e, op.call, nil, nil, "an answer was decided, and never came")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed, fork: e.fork})
+		after := *e
+		after.now = now
+		next.add(after)
 	case restart:
 		j.restart(e, op, next)
 	case request:
 		if op.call.unsure { // it has had no effect
-			none := explanation{branch: e.branch, now: now, late: e.late, owed: e.owed, fork: e.fork}
-			if j.forks {
+			none := *e
+			if none.now = now; j.forks {
 				none.fork = mix(e.fork ^ uint64(op.call.ticket))
 			}
 			next.add(none)

@@ -167,7 +167,7 @@ func spoil(t *testing.T, r *rand.Rand, b *book) *history.History {
 func TestTimedAgreement(t *testing.T) {
 	t.Parallel()
 	runs := 1500
-	if os.Getenv("MUSTER_NIGHTLY") != "" {
+	if os.Getenv("MUSTER_SECOND_OPINION") != "" {
 		runs = 20_000
 	}
 	count := map[string]int{}
