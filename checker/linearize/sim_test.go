@@ -34,7 +34,10 @@ type sim struct {
 	header  history.Header
 	loss    int // one in so many calls loses its request, its answer or its client; 0 is none
 
-	faults   []history.Fault
+	faults  []history.Fault
+	session float64                  // as in simOptions
+	mute    func(kmsg.Response) bool // as in simOptions
+
 	restarts int64 // how often the coordinator has crashed
 	down     bool
 }
@@ -86,17 +89,19 @@ type simOptions struct {
 	calls           int
 	loss            int
 	profile         string
-	restarts        bool             // crash now and then
-	delay           time.Duration    // initial rebalance delay
-	static          bool             // some members are static
-	broken          []classic.RuleID // that the coordinator breaks; the judge does not know
-	roomy           bool             // what the specification has no room for is not sent, instead of ending the run
+	restarts        bool                     // crash now and then
+	delay           time.Duration            // initial rebalance delay
+	static          bool                     // some members are static
+	broken          []classic.RuleID         // that the coordinator breaks; the judge does not know
+	session         float64                  // after how many times their time session timers fire; 0 is once, -1 is never
+	mute            func(kmsg.Response) bool // which answers are never sent
+	roomy           bool                     // what the specification has no room for is not sent, instead of ending the run
 }
 
 // simulate records a run of the specification.
 func simulate(t testing.TB, o simOptions) *history.History {
 	t.Helper()
-	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, limit: o.calls, loss: o.loss, broken: len(o.broken) > 0, roomy: o.roomy}
+	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, limit: o.calls, loss: o.loss, broken: len(o.broken) > 0, roomy: o.roomy, session: o.session, mute: o.mute}
 	if o.name == "" {
 		o.name = "g"
 	}
@@ -247,6 +252,9 @@ func (s *sim) contain() {
 func (s *sim) drain() {
 	for _, a := range s.machine.Drain().Answers {
 		call := s.calls[a.Ticket-1]
+		if s.mute != nil && s.mute(a.Message) {
+			continue
+		}
 		s.at(s.delay(), func() {
 			if !call.lost {
 				s.end(call, history.Answered, a.Message)
@@ -264,7 +272,16 @@ func (s *sim) drain() {
 		if s.rand.IntN(2) == 0 {
 			late /= 20
 		}
-		s.at(max(0, key.deadline-s.now)+late, func() { s.fire(t, key) })
+		rest := max(0, key.deadline-s.now)
+		if t.Kind == classic.SessionTimer && s.session != 0 {
+			if s.session < 0 {
+				continue // it never fires
+			}
+			if rest = int64(float64(rest) * s.session); s.session < 1 {
+				late = 0
+			}
+		}
+		s.at(rest+late, func() { s.fire(t, key) })
 	}
 }
 

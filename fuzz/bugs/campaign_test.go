@@ -31,7 +31,7 @@ var judges = map[string]func(*testing.T) string{"lockstep": walk, "converge": he
 const (
 	sequences, events = 400, 60                           // lockstep
 	healings, faults  = 60, 30                            // converge
-	budget, quiet     = 40 * time.Second, 8 * time.Second // linearize
+	budget, quiet     = 45 * time.Second, 8 * time.Second // linearize
 	limit             = 60 * time.Second                  // of one judge on one bug
 	mostEvents        = 12                                // that lockstep shrinks a bug to
 )
@@ -189,6 +189,9 @@ func TestCampaignCatchesBugs(t *testing.T) {
 			}
 			caught := 0
 			for _, bug := range all {
+				if strings.HasPrefix(bug.ID, planted) { // TestCampaignTable
+					continue
+				}
 				must := bug.MustBeCaughtBy(judge)
 				if !nightly && (!must || judge == "linearize" && !slices.Contains(quick, bug.ID)) {
 					continue
