@@ -162,6 +162,20 @@ func run(t *testing.T, binary, judge, env string) (string, time.Duration) {
 	return "", took
 }
 
+// planting builds this test binary with the whole bank planted.
+func planting(t *testing.T) (binary string, all []Bug) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "bugs.test")
+	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
+		t.Fatal(err)
+	}
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary, all
+}
+
 // quick are the bugs that linearize is tried on in every run, those that it finds within seconds; nightly it is tried on all. Its histories take
 // real time.
 var quick = []string{"follower-sync-early", "generation-per-join", "heartbeat-completing"}
@@ -172,14 +186,7 @@ const neverAnswered = "join-answer-lost"
 // TestCampaignCatchesBugs wakes one bug after the other: each judge has to find what the bank says that it finds, within its budget, and
 // nothing where no bug is awake. With -v it tells which judge caught which, and in what time.
 func TestCampaignCatchesBugs(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "bugs.test")
-	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
-		t.Fatal(err)
-	}
-	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary, all := planting(t)
 	nightly := os.Getenv("MUSTER_NIGHTLY") != ""
 	for judge := range judges {
 		t.Run(judge, func(t *testing.T) {
