@@ -33,7 +33,7 @@ type Options struct {
 	Tick     time.Duration // granularity of the target's timers; default 10 ms
 	Patience time.Duration // when a client gives an answer up; default 4 s
 
-	Limits linearize.Limits // default 5 s for a group
+	Limits linearize.Limits // default 10 s for a group
 	Out    string           // folder for the histories of failures; default "muster-out"
 
 	Progress func(Report) // told twice a second how far it is; may be nil
@@ -116,7 +116,7 @@ func (o Options) withDefaults(caps target.Capabilities) Options {
 	setDefault(&o.Slack, maxSlack)
 	setDefault(&o.Tick, 10*time.Millisecond)
 	setDefault(&o.Patience, 4*time.Second)
-	setDefault(&o.Limits.Timeout, 5*time.Second)
+	setDefault(&o.Limits.Timeout, 10*time.Second)
 	setDefault(&o.Out, "muster-out")
 	if len(o.Profiles) == 0 {
 		o.Profiles = ProfilesFor(caps.Release)
