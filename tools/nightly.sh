@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 export MUSTER_NIGHTLY=1
 part 'unit, with the race detector, ten times' 1200 env MUSTER_LINEARIZE_RUNS=250 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize ./checker/history ./checker/traffic ./checker/campaign/... ./checker/lockstep ./checker/observe ./internal/differ
 part 'legal histories, ten thousand' 300 env MUSTER_LINEARIZE_RUNS=5100 $GO test -count=1 -timeout 30m -v -run '^TestSpecificationIsLegal$' ./checker/linearize
+part 'a second opinion on small histories' 900 env MUSTER_SECOND_OPINION=1 $GO test -count=1 -timeout 40m -run '^Test(Timed|Untimed)Agreement$' ./checker/linearize
 part 'coverage' 120 $GO test -count=1 -timeout 5m ./internal/coverage
 # A run that does not end in time says so and where it can go on: that is no failure, nor is it a pass.
 explore() {

@@ -24,7 +24,7 @@ type Options struct {
 	Enough int           // end after so many illegal groups; default 40
 	Steps  int           // calls of one history at most; by default drawn, 60 to 400
 
-	Parallel int // histories at a time at most; default 48, fewer where the target has limits or is killed
+	Parallel int // histories at a time at most; default 128, fewer where the target has limits or is killed
 
 	Faults Faults
 
@@ -35,7 +35,7 @@ type Options struct {
 	Tick     time.Duration // granularity of the target's timers; default 10 ms
 	Patience time.Duration // when a client gives an answer up; default 4 s
 
-	Limits linearize.Limits // default 5 s for a group
+	Limits linearize.Limits // default 10 s for a group
 	Out    string           // folder for the histories of failures; default "muster-out"
 
 	Progress func(Report) // told twice a second how far it is; may be nil
@@ -97,7 +97,7 @@ const (
 	// maxOverlap is how many calls of one group may be open at a time: beyond it the search explodes.
 	maxOverlap = 8
 	// maxParallel is how many histories are made at a time at most; fewer where all their clients come back at once after a crash.
-	maxParallel, maxMortal = 48, 16
+	maxParallel, maxMortal = 128, 16
 	// enough illegal groups end a campaign by default: more of them would only take time.
 	enough = 40
 	// longestHealing is the most of a campaign that is kept for the healing of its last histories; the others heal when they are over.
@@ -120,7 +120,7 @@ func (o Options) withDefaults(caps target.Capabilities) Options {
 	setDefault(&o.Slack, maxSlack)
 	setDefault(&o.Tick, 10*time.Millisecond)
 	setDefault(&o.Patience, 4*time.Second)
-	setDefault(&o.Limits.Timeout, 5*time.Second)
+	setDefault(&o.Limits.Timeout, 10*time.Second)
 	setDefault(&o.Out, "muster-out")
 	if len(o.Profiles) == 0 {
 		o.Profiles = ProfilesFor(caps.Release)
@@ -209,7 +209,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	defer stopJudging()
 
 	var work, judges sync.WaitGroup
-	for range max(1, runtime.NumCPU()/2) {
+	for range runtime.NumCPU() { // one that is slow does not hold the others up
 		judges.Go(func() { c.judge(judging, began.Add(o.Budget+grace)) })
 	}
 	watching, stopWatching := context.WithCancel(healing)
@@ -243,7 +243,7 @@ var errEnough = errors.New("enough was found")
 
 // drive makes histories side by side, as many as target and machine bear, until the context is over.
 func (c *campaign) drive(ctx, healing context.Context) {
-	pace := newPacer(c.o.Parallel)
+	pace := newPacer(c.o.Parallel, c.o.Slack)
 	ended := make(chan struct{}, c.o.Parallel)
 	tick := time.NewTicker(pacerPeriod)
 	defer tick.Stop()
@@ -265,7 +265,7 @@ func (c *campaign) drive(ctx, healing context.Context) {
 		case <-ended:
 			live--
 		case <-tick.C:
-			pace.adapt(c.canary.lately(), len(c.ready))
+			pace.adapt(c.canary.lately(), len(c.ready), live)
 			c.widest(live)
 		case <-ctx.Done():
 		}

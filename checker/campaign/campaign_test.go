@@ -16,23 +16,24 @@ import (
 
 // TestPacer lets a target fall behind, and sees that fewer histories are made, and more again when it has recovered.
 func TestPacer(t *testing.T) {
-	p := newPacer(10)
+	p := newPacer(40, 100*time.Millisecond)
+	step := func(late time.Duration, waiting, live, want int, when string) {
+		t.Helper()
+		if p.adapt(late, waiting, live); p.allowed != want {
+			t.Errorf("%d at a time %s, want %d", p.allowed, when, want)
+		}
+	}
+	for range 12 {
+		p.adapt(time.Millisecond, 0, p.allowed)
+	}
+	step(time.Millisecond, 0, 40, 40, "where all goes smoothly")
+	step(200*time.Millisecond, 0, 40, 30, "after a stall")
+	step(200*time.Millisecond, 0, 38, 30, "while the others have not ended yet")
+	step(30*time.Millisecond, 0, 30, 30, "where it is just enough")
+	step(0, backlog/2+1, 30, 30, "where a few histories wait to be judged")
+	step(0, 0, 30, 31, "where it has recovered")
 	for range 20 {
-		p.adapt(time.Millisecond, 0)
-	}
-	if p.allowed != 10 {
-		t.Errorf("%d at a time where all goes smoothly, want 10", p.allowed)
-	}
-	p.adapt(200*time.Millisecond, 0)
-	if p.allowed != 6 {
-		t.Errorf("%d at a time after a stall, want 6", p.allowed)
-	}
-	p.adapt(30*time.Millisecond, 0)
-	if p.allowed != 6 {
-		t.Errorf("%d at a time where it is just enough, want 6", p.allowed)
-	}
-	for range 20 {
-		p.adapt(0, backlog+1)
+		p.adapt(0, backlog+1, p.allowed)
 	}
 	if p.allowed != 1 {
 		t.Errorf("%d at a time where histories wait to be judged, want 1", p.allowed)

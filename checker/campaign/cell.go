@@ -57,7 +57,7 @@ func (c *campaign) newCell(n int) *cell {
 			Setup: traffic.Setup{
 				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.caps.Versions, MinSession: c.caps.MinSession, MaxMetadata: maxMetadata,
 				Static: c.caps.Has(target.Static) && r.IntN(2) == 0, OffsetDelete: c.caps.Has(target.OffsetDelete),
-				Period: max(1500*time.Millisecond, c.caps.MinSession*3/2),
+				Long: c.caps.MinSession <= 100*time.Millisecond, Period: max(1500*time.Millisecond, c.caps.MinSession*3/2),
 			},
 			Calls: steps, Duration: max(10*time.Second, 5*c.caps.MinSession), Patience: c.o.Patience, Overlap: maxOverlap,
 			Pace: c.pace, Around: c.around,

@@ -33,6 +33,10 @@ type Limits struct {
 	Explanations int           // at once, in one group; default 4096
 
 	Broken []classic.RuleID // rules that the model breaks on purpose, to see who notices
+
+	blind bool // no evidence is looked for; for tests, as the verdict has to be the same
+	forks bool // each call of unknown effect doubles the explanations, and they are never merged again; for tests that measure
+	apart bool // explanations that differ in their windows are not merged; for tests that ask why something is explained
 }
 
 func (l Limits) withDefaults() Limits {
@@ -88,7 +92,7 @@ func CheckFile(ctx context.Context, path string, limits Limits) (Verdict, *histo
 func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, error) {
 	limits = limits.withDefaults()
 	started := time.Now()
-	parts, err := split(h)
+	parts, err := split(h, limits)
 	if err != nil {
 		return Verdict{Reason: err.Error()}, err
 	}
@@ -125,7 +129,7 @@ func prepare(h *history.History, group string, limits Limits) (observe.Config, *
 	if err != nil {
 		return config, nil, err
 	}
-	parts, err := split(h)
+	parts, err := split(h, limits)
 	if err != nil {
 		return config, nil, err
 	}
@@ -184,7 +188,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, capacity: limits.Explanations, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
+	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
 }
 
 // model is the judge in porcupine's terms.

@@ -47,6 +47,8 @@ type call struct {
 	early    bool  // it shows the group Empty, while a JoinGroup was open that may just have made it: see scala.go
 	raced    bool  // another request of the same kind and member was open at the same time: see races.go
 	unsure   bool  // it may never have reached the coordinator
+	proven   bool  // it has had its effect, whatever its end: see evidence.go
+	provenBy int64 // and when at the latest
 	taken    int64 // if it has, then by this instant
 	gone     int64 // of a restart: when the coordinator was surely dead
 }
@@ -93,7 +95,7 @@ type partition struct {
 }
 
 // split makes the partitions of a history.
-func split(h *history.History) ([]*partition, error) {
+func split(h *history.History, limits Limits) ([]*partition, error) {
 	byGroup := map[string]*partition{}
 	end := h.End() + 1
 	late := newSlack(h.Header.Lateness(), h.Faults)
@@ -135,6 +137,9 @@ func split(h *history.History) ([]*partition, error) {
 	partitions := make([]*partition, 0, len(byGroup))
 	for _, p := range byGroup {
 		p.races()
+		if !limits.blind {
+			p.evidence()
+		}
 		if isScala(h.Header.Profile) {
 			p.scala()
 		}
@@ -180,7 +185,10 @@ func (p *partition) add(c *call, end int64) {
 		op(silent, c.silentAt, c.silentAt)
 	default:
 		// Effect unknown: either it was taken up in time, or never. Explanations are kept for both, until an answer tells them apart.
-		c.unsure = true
+		c.unsure = !c.proven
+		if c.proven {
+			c.taken = min(c.taken, c.provenBy)
+		}
 		for _, r := range p.restarts { // a coordinator that is dead takes nothing up
 			if c.from <= r.call.gone {
 				c.taken = min(c.taken, r.call.gone)

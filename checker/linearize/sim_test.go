@@ -29,11 +29,15 @@ type sim struct {
 	calls   []*simCall
 	limit   int
 	full    bool
+	roomy   bool
 	broken  bool
 	header  history.Header
 	loss    int // one in so many calls loses its request, its answer or its client; 0 is none
 
-	faults   []history.Fault
+	faults  []history.Fault
+	session float64                  // as in simOptions
+	mute    func(kmsg.Response) bool // as in simOptions
+
 	restarts int64 // how often the coordinator has crashed
 	down     bool
 }
@@ -81,19 +85,26 @@ func (e *events) Pop() any {
 type simOptions struct {
 	seed            uint64
 	groups, clients int
+	name            string // begins those of the groups
 	calls           int
 	loss            int
 	profile         string
-	restarts        bool             // crash now and then
-	delay           time.Duration    // initial rebalance delay
-	static          bool             // some members are static
-	broken          []classic.RuleID // that the coordinator breaks; the judge does not know
+	restarts        bool                     // crash now and then
+	delay           time.Duration            // initial rebalance delay
+	static          bool                     // some members are static
+	broken          []classic.RuleID         // that the coordinator breaks; the judge does not know
+	session         float64                  // after how many times their time session timers fire; 0 is once, -1 is never
+	mute            func(kmsg.Response) bool // which answers are never sent
+	roomy           bool                     // what the specification has no room for is not sent, instead of ending the run
 }
 
 // simulate records a run of the specification.
 func simulate(t testing.TB, o simOptions) *history.History {
 	t.Helper()
-	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, limit: o.calls, loss: o.loss, broken: len(o.broken) > 0}
+	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, limit: o.calls, loss: o.loss, broken: len(o.broken) > 0, roomy: o.roomy, session: o.session, mute: o.mute}
+	if o.name == "" {
+		o.name = "g"
+	}
 	if o.profile == "" {
 		o.profile = "reference"
 	}
@@ -103,7 +114,7 @@ func simulate(t testing.TB, o simOptions) *history.History {
 		Tick: 10 * time.Millisecond, Slack: 50 * time.Millisecond, Topics: map[string]int32{"t": 2},
 	}
 	for i := range o.groups {
-		s.header.Groups = append(s.header.Groups, "g"+string(rune('0'+i)))
+		s.header.Groups = append(s.header.Groups, o.name+string(rune('0'+i)))
 	}
 	s.header.InitialDelay = o.delay
 	config, err := configOf(&history.History{Header: s.header}, o.broken)
@@ -217,12 +228,16 @@ func (s *sim) take(call *simCall) {
 		defer s.contain()
 	}
 	s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
-	if err := s.machine.Do(checker.Request{Ticket: checker.Ticket(call.rec.ID), Message: call.req, Version: call.rec.Version, ClientID: call.client.Name}); err != nil {
-		if !errors.Is(err, observe.ErrCapacity) {
-			s.t.Fatalf("call %d: %v", call.rec.ID, err)
-		}
+	err := s.machine.Do(checker.Request{Ticket: checker.Ticket(call.rec.ID), Message: call.req, Version: call.rec.Version, ClientID: call.client.Name})
+	switch {
+	case errors.Is(err, observe.ErrCapacity) && s.roomy:
+		s.end(call, history.NotSent, nil)
+		return
+	case errors.Is(err, observe.ErrCapacity):
 		s.full = true // what comes later cannot be simulated
 		return
+	case err != nil:
+		s.t.Fatalf("call %d: %v", call.rec.ID, err)
 	}
 	s.drain()
 }
@@ -237,6 +252,9 @@ func (s *sim) contain() {
 func (s *sim) drain() {
 	for _, a := range s.machine.Drain().Answers {
 		call := s.calls[a.Ticket-1]
+		if s.mute != nil && s.mute(a.Message) {
+			continue
+		}
 		s.at(s.delay(), func() {
 			if !call.lost {
 				s.end(call, history.Answered, a.Message)
@@ -254,7 +272,16 @@ func (s *sim) drain() {
 		if s.rand.IntN(2) == 0 {
 			late /= 20
 		}
-		s.at(max(0, key.deadline-s.now)+late, func() { s.fire(t, key) })
+		rest := max(0, key.deadline-s.now)
+		if t.Kind == classic.SessionTimer && s.session != 0 {
+			if s.session < 0 {
+				continue // it never fires
+			}
+			if rest = int64(float64(rest) * s.session); s.session < 1 {
+				late = 0
+			}
+		}
+		s.at(rest+late, func() { s.fire(t, key) })
 	}
 }
 

@@ -16,14 +16,24 @@ type explanation struct {
 	now    int64            // the present is not before this
 	late   []late           // sessions that have ended and may still remove their members; by member, never changed in place
 	owed   []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
+	fork   uint64           // which calls have had no effect; only where such are never merged, see Limits
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
 	timers []observe.Timer // the armed ones, in an order that does not depend on slots
+	hash   uint64          // the branch's
+	sealed *observe.Branch // the one that timers and hash are of
 }
 
-// seal computes what is derived from the branch.
+// seal computes what is derived from the branch, and from what is beside it. What has been computed for the same branch before is used again.
 func (e *explanation) seal() {
-	h := e.branch.Hash()
+	if e.sealed != e.branch {
+		e.sealed, e.hash = e.branch, e.branch.Hash()
+		e.timers = e.branch.Timers()
+		slices.SortFunc(e.timers, func(a, b observe.Timer) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
+		})
+	}
+	h := e.hash ^ e.fork
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
 	}
@@ -31,10 +41,6 @@ func (e *explanation) seal() {
 		h = mix(h ^ maphash.Comparable(lateSeed, late{member: l.member, pending: l.pending}))
 	}
 	e.key = h
-	e.timers = e.branch.Timers()
-	slices.SortFunc(e.timers, func(a, b observe.Timer) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
-	})
 }
 
 // mix is the finalizer of SplitMix64.
@@ -100,11 +106,15 @@ func (s *state) covers(o *state) bool {
 type set struct {
 	list  []explanation
 	index map[uint64]int32
+	apart bool // nothing is merged: see Limits
 }
 
 // add puts an explanation in, and says where it is and whether the set has changed.
 func (s *set) add(e explanation) (at int, changed bool) {
 	e.seal()
+	if s.apart {
+		e.key ^= e.span()
+	}
 	if s.index == nil {
 		s.index = map[uint64]int32{}
 	}
@@ -123,13 +133,22 @@ func (s *set) add(e explanation) (at int, changed bool) {
 		s.list = append(s.list, e)
 		return len(s.list) - 1, true
 	}
-	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed}
+	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, fork: e.fork}
 	for _, l := range e.late {
 		merged.late = withLate(merged.late, l)
 	}
 	merged.seal()
 	*old = merged
 	return int(i), true
+}
+
+// span is a hash of the windows and of the present.
+func (e *explanation) span() uint64 {
+	h := uint64(e.now)
+	for _, t := range e.timers {
+		h = mix(mix(h^uint64(t.Window.Earliest)) ^ uint64(t.Window.Latest))
+	}
+	return h
 }
 
 func (s *set) state() *state { return &state{explanations: s.list} }

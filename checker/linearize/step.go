@@ -19,6 +19,8 @@ type judge struct {
 	world     *observe.World
 	partition *partition
 	capacity  int  // explanations in one set
+	forks     bool // see Limits
+	apart     bool
 	scala     bool // see scala.go
 	drops     bool // superseded requests are never answered
 
@@ -83,7 +85,7 @@ func (j *judge) initial() *state {
 // step is what porcupine calls: all explanations that remain after the operation, in any of the ways in which timers may have fired
 // before it.
 func (j *judge) step(ctx context.Context, before *state, op *operation) *state {
-	var next set
+	next := set{apart: j.apart}
 	for i := range before.explanations {
 		for e := range j.settle(ctx, &before.explanations[i], op) {
 			if ctx.Err() != nil || j.abandoned() != nil {
@@ -111,18 +113,26 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			j.refuse(e, op.call, nil, nil, "no answer was due yet: the request must still be waiting")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: withoutTicket(e.owed, op.call.ticket)})
+		after := *e
+		after.now, after.owed = now, withoutTicket(e.owed, op.call.ticket)
+		next.add(after)
 	case silent:
 		if e.owes(op.call.ticket) {
 			j.refuse(e, op.call, nil, nil, "an answer was decided, and never came")
 			return
 		}
-		next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed})
+		after := *e
+		after.now = now
+		next.add(after)
 	case restart:
 		j.restart(e, op, next)
 	case request:
 		if op.call.unsure { // it has had no effect
-			next.add(explanation{branch: e.branch, now: now, late: e.late, owed: e.owed})
+			none := *e
+			if none.now = now; j.forks {
+				none.fork = mix(e.fork ^ uint64(op.call.ticket))
+			}
+			next.add(none)
 		}
 		at := observe.Window{Earliest: now, Latest: min(op.last(), j.latest(e))}
 		if at.Earliest > at.Latest {
@@ -210,7 +220,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.exercised.saw(e.branch, &o)
 	}
 	for _, names := range bindings {
-		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed}
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, fork: e.fork}
 		after.late = j.lateAfter(e, &after, at.Latest)
 		yield(after)
 	}

@@ -16,7 +16,7 @@ import (
 func (j *judge) settle(ctx context.Context, e *explanation, op *operation) iter.Seq[explanation] {
 	return func(yield func(explanation) bool) {
 		present := max(e.now, op.at.Earliest)
-		var found set
+		found := set{apart: j.apart}
 		found.add(*e)
 		// A merge may widen an explanation that has been expanded; it is expanded again then.
 		queue := []int{0}

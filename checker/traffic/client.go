@@ -28,6 +28,7 @@ type Setup struct {
 	// MinSession is the shortest session timeout that the target takes. Sessions are drawn from it to about five times as much,
 	// never below 100 ms, so that silence ends them during the run.
 	MinSession   time.Duration
+	Long         bool // some sessions and rebalances are so long that twice as long is not excused by a machine that is slow
 	Static       bool // some members have a group.instance.id
 	OffsetDelete bool // offsets are deleted now and then
 
@@ -85,6 +86,9 @@ func (s *Setup) unit() time.Duration { return max(s.MinSession, 100*time.Millise
 func (c *Client) timeouts() {
 	unit := c.setup.unit()
 	c.Session, c.Rebalance = unit*time.Duration(2+c.rand.IntN(4)), unit*time.Duration(2+c.rand.IntN(6))
+	if c.setup.Long && c.rand.IntN(6) == 0 {
+		c.Session, c.Rebalance = 12*unit, 12*unit
+	}
 }
 
 // instance is a group.instance.id of a client's own, one that others have too, or none.

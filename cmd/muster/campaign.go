@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -144,6 +146,7 @@ func (o *campaignOptions) run(ctx context.Context, s *session, spec targetSpec) 
 		return s.notOpened(ctx, err, false)
 	}
 	defer func() { s.close(opened, len(s.verdict.Reasons)+len(s.verdict.Failures) > 0) }()
+	defer atEase()()
 	if spec.kind != addressTarget {
 		s.verdict.Own()
 	}
@@ -202,4 +205,14 @@ func (o *campaignOptions) openTarget(ctx context.Context, s *session, spec targe
 		return &opened{t, t}, nil
 	}
 	return spec.open(ctx, o.open, s.progress, s.seed)
+}
+
+// atEase lets traffic and judging share a machine, until what it returns is called. Judging makes much garbage and keeps little; and beside a thread for each
+// processor that judges there have to be others, which the system prefers, as they do little: otherwise answers wait until a judge pauses, and seem late.
+func atEase() (end func()) {
+	percent, threads := debug.SetGCPercent(400), runtime.GOMAXPROCS(2*runtime.NumCPU())
+	return func() {
+		debug.SetGCPercent(percent)
+		runtime.GOMAXPROCS(threads)
+	}
 }

@@ -34,7 +34,7 @@ const aloneJudge = "alone"
 const (
 	sequences, events = 400, 60                           // lockstep
 	healings, faults  = 60, 30                            // converge
-	budget, quiet     = 40 * time.Second, 8 * time.Second // linearize
+	budget, quiet     = 45 * time.Second, 8 * time.Second // linearize
 	limit             = 60 * time.Second                  // of one judge on one bug
 	mostEvents        = 12                                // that lockstep shrinks a bug to
 )
@@ -169,6 +169,20 @@ func run(t *testing.T, binary, judge, env string) (string, time.Duration) {
 	return "", took
 }
 
+// planting builds this test binary with the whole bank planted.
+func planting(t *testing.T) (binary string, all []Bug) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "bugs.test")
+	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
+		t.Fatal(err)
+	}
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary, all
+}
+
 // quick are the bugs that linearize is tried on in every run, those that it finds within seconds; nightly it is tried on all. Its histories take
 // real time.
 var quick = []string{"follower-sync-early", "generation-per-join", "heartbeat-completing"}
@@ -179,14 +193,7 @@ const neverAnswered = "join-answer-lost"
 // TestCampaignCatchesBugs wakes one bug after the other: each judge has to find what the bank says that it finds, within its budget, and
 // nothing where no bug is awake. With -v it tells which judge caught which, and in what time.
 func TestCampaignCatchesBugs(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "bugs.test")
-	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
-		t.Fatal(err)
-	}
-	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary, all := planting(t)
 	nightly := os.Getenv("MUSTER_NIGHTLY") != ""
 	for judge := range judges {
 		if judge == "ownership" && !nightly {
@@ -199,6 +206,9 @@ func TestCampaignCatchesBugs(t *testing.T) {
 			}
 			caught := 0
 			for _, bug := range all {
+				if strings.HasPrefix(bug.ID, planted) { // TestCampaignTable
+					continue
+				}
 				must := bug.MustBeCaughtBy(judge)
 				if !nightly && (!must || judge == "linearize" && !slices.Contains(quick, bug.ID)) {
 					continue

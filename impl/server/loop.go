@@ -21,6 +21,7 @@ type loop struct {
 	log    record.Log
 	timers core.TimerQueue
 	acks   []core.Appended
+	watch  func(time.Time, core.Event, []core.Effect) // see Options
 
 	jobs    chan job
 	quit    chan struct{}
@@ -126,12 +127,21 @@ func (l *loop) take(j job) {
 
 // step lets an event happen, and with it the ends of the writes that it causes: the log acknowledges at once.
 func (l *loop) step(ev core.Event) {
-	l.carryOut(l.core.Step(time.Now(), ev))
+	l.happen(ev)
 	for len(l.acks) > 0 {
 		ack := l.acks[0]
 		l.acks = l.acks[1:]
-		l.carryOut(l.core.Step(time.Now(), ack))
+		l.happen(ack)
 	}
+}
+
+func (l *loop) happen(ev core.Event) {
+	now := time.Now()
+	effects := l.core.Step(now, ev)
+	if l.watch != nil {
+		l.watch(now, ev, effects)
+	}
+	l.carryOut(effects)
 }
 
 func (l *loop) carryOut(effects []core.Effect) {

@@ -37,6 +37,10 @@ type Options struct {
 	// Report is told of inconsistencies, failed writes and connections that are closed for what they sent. It is called from several
 	// goroutines.
 	Report func(error)
+
+	// Watch is told of every event that the coordinator takes, in their order, with its instant and what came of it, before that is carried out. The effects
+	// are the coordinator's again afterwards. It is called from one goroutine, which everything waits for.
+	Watch func(at time.Time, ev core.Event, effects []core.Effect)
 }
 
 // Server is a running node.
@@ -89,6 +93,7 @@ func Start(o Options) (*Server, error) {
 	stats := groupstats.New(o.Stats)
 	settings.Observe = both(stats.Observe, settings.Observe)
 	l := newLoop(settings, o.Topics)
+	l.watch = o.Watch
 	s := &Server{options: o, listener: listener, loop: l, stats: stats, conns: map[net.Conn]struct{}{}}
 	if o.Admin != "" {
 		if s.admin, err = startAdmin(o.Admin, stats, o.Report); err != nil {

@@ -38,6 +38,9 @@ type Options struct {
 
 	// Report is told of whatever goes wrong inside; by default nobody is.
 	Report func(error)
+
+	// Watch is told of every step that the coordinator takes, in their order, over TCP alone. What the log has acknowledged within a step is part of it.
+	Watch func(Step)
 }
 
 // The settings of the brokers that the harness starts itself: sessions may be short, so that scenarios can be scaled down.

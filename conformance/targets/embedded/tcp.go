@@ -27,7 +27,7 @@ type tcp struct {
 
 // NewTCP starts the reference coordinator on a free port of the loopback and speaks to it over TCP, as target "impl+tcp".
 func NewTCP(ctx context.Context, o Options) (target.Target, error) {
-	s, err := server.Start(server.Options{Settings: o.settings(), Topics: topics(), Report: o.Report})
+	s, err := server.Start(server.Options{Settings: o.settings(), Topics: topics(), Report: o.Report, Watch: watching(o.Watch)})
 	if err != nil {
 		return nil, err
 	}

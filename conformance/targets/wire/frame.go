@@ -13,8 +13,14 @@ import (
 	"github.com/muster-kafka/muster/conformance/target"
 )
 
-// maxFrame bounds an answer; Kafka's own clients stop at 100 MB, and no answer to a group comes near.
-const maxFrame = 64 << 20
+// maxFrame bounds an answer; Kafka's own clients stop at 100 MB, and no answer to a group comes near. What is read of one may take some two hundred times
+// as much memory, where garbage claims to be a long list of things that are large to us and small on the wire. So the large ones are read one at a time.
+const (
+	maxFrame = 4 << 20
+	bulky    = 64 << 10
+)
+
+var oneBulky = make(chan struct{}, 1)
 
 // apiVersionsKey is special: its answers have no tagged header, and an unknown version is answered in version 0.
 const apiVersionsKey = 18
@@ -77,6 +83,10 @@ func parse(req kmsg.Request, version int16, flexible bool, body []byte) (resp km
 			resp, err = nil, &garbageError{what: fmt.Sprintf("the answer to %s v%d cannot be read (%v)", kmsg.NameForKey(req.Key()), version, p), got: body}
 		}
 	}()
+	if len(body) > bulky {
+		oneBulky <- struct{}{}
+		defer func() { <-oneBulky }()
+	}
 	whole := body
 	if flexible && req.Key() != apiVersionsKey {
 		if body, err = skipTags(body); err != nil {

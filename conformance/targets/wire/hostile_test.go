@@ -95,7 +95,8 @@ func TestOpenOnWhatIsNotKafka(t *testing.T) {
 		"negative length":       {say("\xff\xff\xff\xffxxxx"), ErrNotKafka, "-1 bytes long"},
 		"tiny length":           {say("\x00\x00\x00\x02xx"), ErrNotKafka, "2 bytes long"},
 		"huge length":           {say("\x7f\xff\xff\xffxxxx"), ErrNotKafka, "2147483647 bytes long"},
-		"large length, no more": {func(c net.Conn) { request(c); _, _ = io.WriteString(c, "\x03\xff\xff\xffxxxx") }, ErrNotKafka, "in the middle of an answer (4 of 67108863 bytes)"},
+		"large length, no more": {func(c net.Conn) { request(c); _, _ = io.WriteString(c, "\x00\x3f\xff\xffxxxx") }, ErrNotKafka, "in the middle of an answer (4 of 4194303 bytes)"},
+		"large length":          {say("\x00\x40\x00\x01xxxx"), ErrNotKafka, "4194305 bytes long (4 to 4194304 are sensible)"},
 		"half a length":         {func(c net.Conn) { request(c); _, _ = io.WriteString(c, "\x00\x00") }, ErrNotKafka, "after 2 bytes"},
 		"other correlation id":  {say("\x00\x00\x00\x06\x00\x00\x00\x63ab"), ErrNotKafka, "correlation id 99 where 0 is next"},
 		"garbage": {func(c net.Conn) {
@@ -193,6 +194,32 @@ func TestLinkFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBulkyGarbage holds that answers which claim to be long lists are read one at a time, so that together they take no more memory than one.
+func TestBulkyGarbage(t *testing.T) {
+	claims := binary.BigEndian.AppendUint32(make([]byte, 4), bulky)
+	garbage := append(claims, make([]byte, bulky)...)
+	read := func(body []byte) chan error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := parse(kmsg.NewPtrDescribeGroupsRequest(), 1, false, body)
+			done <- err
+		}()
+		return done
+	}
+	oneBulky <- struct{}{}
+	large := read(garbage)
+	if err := <-read(garbage[:100]); !errors.Is(err, ErrNotKafka) {
+		t.Errorf("a short one: %v, want %v", err, ErrNotKafka)
+	}
+	select {
+	case <-large:
+		t.Error("a second long one is read meanwhile")
+	case <-time.After(50 * time.Millisecond):
+	}
+	<-oneBulky
+	<-large
 }
 
 // TestUnasked sends an answer that nobody waits for.
