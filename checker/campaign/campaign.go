@@ -290,7 +290,7 @@ func (c *campaign) tell(ctx context.Context, began time.Time) {
 		so := c.report
 		c.mu.Unlock()
 		so.Elapsed, so.Faults = time.Since(began), c.around.counted()
-		so.Failures, so.Reasons, so.Wide, so.Exercised = nil, nil, nil, linearize.Exercised{} // which go on changing
+		so.Failures, so.Reasons, so.Wide, so.Exercised, so.Convergence = nil, nil, nil, linearize.Exercised{}, Convergence{} // which go on changing
 		c.o.Progress(so)
 	}
 }

@@ -122,6 +122,9 @@ func TestApartIsTold(t *testing.T) {
 	c := judging(t.TempDir())
 	c.o.Limits.Operations = 3 // so that it cannot be decided
 	c.look(t.Context(), t.Context(), one)
+	if why := strings.Join(c.report.Convergence.Whys, ""); !strings.Contains(why, "c waits for ever") {
+		t.Errorf("told besides: %q", why)
+	}
 	if c.report.Unknown != 1 || c.report.Convergence.Apart != 1 || len(c.report.Failures) != 1 {
 		t.Fatalf("undecided %d, %+v, failures %+v", c.report.Unknown, c.report.Convergence, c.report.Failures)
 	}
