@@ -53,7 +53,7 @@ func (c *campaign) newCell(n int) *cell {
 		disturbed: c.o.Faults.Connections && r.IntN(2) == 0,
 		plan: traffic.Plan{
 			Setup: traffic.Setup{
-				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.caps.Versions, MinSession: c.caps.MinSession, MaxMetadata: maxMetadata,
+				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.caps.Versions, MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, MaxMetadata: maxMetadata,
 				Static: c.caps.Has(target.Static) && r.IntN(2) == 0, OffsetDelete: c.caps.Has(target.OffsetDelete),
 				Period: max(1500*time.Millisecond, c.caps.MinSession*3/2),
 			},
