@@ -296,7 +296,7 @@ func (c *campaign) tell(ctx context.Context, began time.Time) {
 		so.Consumers = c.report.Consumers.clone()
 		c.mu.Unlock()
 		so.Elapsed, so.Faults = time.Since(began), c.around.counted()
-		so.Failures, so.Reasons, so.Wide, so.Exercised = nil, nil, nil, linearize.Exercised{} // which go on changing
+		so.Failures, so.Reasons, so.Wide, so.Exercised, so.Convergence = nil, nil, nil, linearize.Exercised{}, Convergence{} // which go on changing
 		c.o.Progress(so)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -27,6 +28,12 @@ type cell struct {
 	moved   bool             // the target has given its groups up by itself meanwhile; set by around
 	healed  []traffic.Healed // what has become of its groups in the end
 	ended   time.Time
+
+	of *cell // whose history this is the beginning of; see early
+
+	// Guarded by the campaign's lock.
+	known  map[string]bool // groups that are known to be illegal by their beginning
+	judged bool            // all of it has been
 }
 
 // names are those of its clients.
@@ -55,7 +62,7 @@ func (c *campaign) newCell(n int) *cell {
 		disturbed: c.o.Faults.Connections && r.IntN(2) == 0,
 		plan: traffic.Plan{
 			Setup: traffic.Setup{
-				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.caps.Versions, MinSession: c.caps.MinSession, MaxMetadata: maxMetadata,
+				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.caps.Versions, MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, MaxMetadata: maxMetadata,
 				Static: c.caps.Has(target.Static) && r.IntN(2) == 0, OffsetDelete: c.caps.Has(target.OffsetDelete),
 				Long: c.caps.MinSession <= 100*time.Millisecond, Period: max(1500*time.Millisecond, c.caps.MinSession*3/2),
 			},
@@ -122,8 +129,39 @@ func (c *campaign) work(ctx, healing context.Context, one *cell) error {
 		return err
 	}
 	c.around.spare(one)
+	var early sync.WaitGroup
+	early.Add(1)
+	timer := time.AfterFunc(slowHealing, func() {
+		defer early.Done()
+		c.early(one)
+	})
 	one.healed, err = run.Heal(healing, one.plan.HealsWithin(c.caps.InitialDelay))
+	if !timer.Stop() {
+		early.Wait()
+	}
 	return err
+}
+
+// slowHealing is longer than the clients of a coordinator that is right take to get together. Where they take longer, what is wrong may be seen
+// already.
+const slowHealing = 3 * time.Second
+
+// early has what was recorded until now judged, while the clients still try to get together: they may until their time is up.
+func (c *campaign) early(one *cell) {
+	now := c.target.Clock().Now()
+	beginning := &cell{plan: one.plan, rec: one.rec, disturbed: one.disturbed, started: one.started, ended: now, of: one}
+	c.finish(beginning, now)
+	h := beginning.history.Cut(one.rec.At(now))
+	for i := range h.Calls {
+		if h.Calls[i].Outcome == history.Open {
+			h.Calls[i].Return = h.CutAt
+		}
+	}
+	beginning.history = h
+	select {
+	case c.ready <- beginning:
+	default: // so many wait already
+	}
 }
 
 // finish puts the history together.

@@ -13,6 +13,7 @@ type Convergence struct {
 	Together int           // groups whose clients have got together
 	Longest  time.Duration // that this took
 	Apart    int           // groups whose clients have not, and should have
+	Whys     []string      // why, of the first few of these
 	Untold   int           // groups of which that cannot be told
 	Reasons  []string      // why, of the first few that had time enough
 }
@@ -59,7 +60,9 @@ func (r *Convergence) add(h *traffic.Healed, result linearize.Result, slow bool,
 	case result == linearize.Legal:
 		doubt = "the specification explains all their calls, so the time was too short"
 	default:
-		r.Apart++
+		if r.Apart++; len(r.Whys) < maxReasons {
+			r.Whys = append(r.Whys, fmt.Sprintf("seed %d, group %q, after %v: %s", seed, h.Group, h.Took.Round(time.Millisecond), h.Why.Text))
+		}
 		return h
 	}
 	r.Untold++

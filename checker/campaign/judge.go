@@ -32,7 +32,10 @@ func (c *campaign) judge(ctx context.Context, end time.Time) {
 	}
 }
 
-func (c *campaign) leftOver(*cell) {
+func (c *campaign) leftOver(one *cell) {
+	if one.of != nil {
+		return // all of it comes yet
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Left++
@@ -48,7 +51,9 @@ func (c *campaign) threwAway() {
 func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	h := one.history
 	if h.Header.Ran > 0 && float64(h.Header.StalledFor) > maxStalled*float64(h.Header.Ran) {
-		c.threwAway()
+		if one.of == nil {
+			c.threwAway()
+		}
 		return
 	}
 	v, profile, err := c.check(ctx, h)
@@ -60,9 +65,18 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 		c.leftOver(one)
 		return
 	}
+	known := map[string]bool{}
+	if one.of != nil {
+		v.Groups = slices.DeleteFunc(v.Groups, func(g linearize.GroupVerdict) bool { return g.Result != linearize.Illegal })
+		if len(v.Groups) == 0 || !c.knows(one.of, v.Groups) {
+			return
+		}
+	} else {
+		known = c.whole(one)
+	}
 	var wrong []wrongGroup
 	for _, g := range v.Groups {
-		if apart := c.converges(one, g); apart != nil || g.Result == linearize.Illegal {
+		if apart := c.converges(one, g); (apart != nil || g.Result == linearize.Illegal) && !known[g.Group] {
 			w := wrongGroup{group: g.Group, result: g.Result, apart: apart}
 			if apart != nil {
 				w.from = one.rec.At(apart.Began)
@@ -73,6 +87,9 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	whole := c.keep(one, v, len(wrong) > 0)
 	c.mu.Lock()
 	for _, g := range v.Groups {
+		if known[g.Group] {
+			continue // it is counted, and told
+		}
 		if g.Result == linearize.Unknown && one.worst > c.o.Slack {
 			c.report.Stalled++ // all that was on its way overlaps then, and any timer may have fired
 			continue
@@ -87,6 +104,28 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	if much {
 		c.fail(errEnough)
 	}
+}
+
+// knows notes groups that are illegal by the beginning of a history, and says whether all of it is still to come.
+func (c *campaign) knows(one *cell, illegal []linearize.GroupVerdict) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one.judged {
+		return false
+	}
+	one.known = map[string]bool{}
+	for _, g := range illegal {
+		one.known[g.Group] = true
+	}
+	return true
+}
+
+// whole says which groups of a history are known to be illegal by its beginning; from now on that tells nothing new.
+func (c *campaign) whole(one *cell) map[string]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one.judged = true
+	return one.known
 }
 
 // wrongGroup is a group of which something is to be told.

@@ -122,6 +122,9 @@ func TestApartIsTold(t *testing.T) {
 	c := savingTo(t.TempDir())
 	c.o.Limits.Operations = 3 // so that it cannot be decided
 	c.look(t.Context(), t.Context(), one)
+	if why := strings.Join(c.report.Convergence.Whys, ""); !strings.Contains(why, "c waits for ever") {
+		t.Errorf("told besides: %q", why)
+	}
 	if c.report.Unknown != 1 || c.report.Convergence.Apart != 1 || len(c.report.Failures) != 1 {
 		t.Fatalf("undecided %d, %+v, failures %+v", c.report.Unknown, c.report.Convergence, c.report.Failures)
 	}
@@ -129,5 +132,31 @@ func TestApartIsTold(t *testing.T) {
 	page, err := os.ReadFile(f.Page)
 	if err != nil || f.Rule != "join.complete.all-joined" || !strings.Contains(f.Text, "c waits for ever") || !strings.Contains(string(page), "c waits for ever") {
 		t.Errorf("%v: %q: %s", err, f.Rule, f.Text)
+	}
+}
+
+// TestBeginningIsJudged judges the beginning of a history while its clients still try to get together, and then all of it: the group is counted
+// and told once, and it is told besides why they did not. What comes too late tells nothing.
+func TestBeginningIsJudged(t *testing.T) {
+	t.Parallel()
+	one := wrongCell(t)
+	one.healed = []traffic.Healed{{Group: one.history.Header.Groups[0], Result: traffic.Apart, Began: one.started, Took: time.Second, Why: converge.Reason{Text: "c waits for ever"}}}
+	beginning := wrongCell(t)
+	beginning.of = one
+	c := savingTo(t.TempDir())
+	c.look(t.Context(), t.Context(), beginning)
+	if c.report.Illegal != 1 || len(c.report.Failures) != 1 || c.report.Convergence.Apart != 0 {
+		t.Fatalf("after the beginning: %+v", c.report)
+	}
+	c.look(t.Context(), t.Context(), one)
+	c.look(t.Context(), t.Context(), beginning)
+	if r := &c.report; r.Illegal != 1 || r.Groups != 1 || len(r.Failures) != 1 || r.Untold != 0 || r.Convergence.Apart != 1 || len(r.Convergence.Whys) != 1 {
+		t.Errorf("after all of it: %+v", c.report)
+	}
+	legal := wrongCell(t)
+	legal.of, legal.history = wrongCell(t), legal.history.Keep(func(call *history.Call) bool { return call.ID < 3 })
+	c.look(t.Context(), t.Context(), legal)
+	if c.report.Groups != 1 {
+		t.Error("a beginning that is legal counts")
 	}
 }

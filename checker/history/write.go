@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"sort"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/internal/files"
 )
 
 // line is what one line of the text holds: the first a header, the last an end, all others a call, a return or a fault each.
@@ -110,30 +110,8 @@ func (h *History) Write(w io.Writer) error {
 
 // WriteFile writes the history to a file, in one piece: a name that exists holds a whole history.
 func (h *History) WriteFile(path string) error {
-	if err := h.writeFile(path); err != nil {
+	if err := files.Save(path, h.Write); err != nil {
 		return fmt.Errorf("save history: %w", err)
 	}
 	return nil
-}
-
-func (h *History) writeFile(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".history-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	if err := h.Write(temp); err != nil {
-		temp.Close()
-		return err
-	}
-	if err := temp.Close(); err != nil {
-		return err
-	}
-	if err := os.Chmod(temp.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

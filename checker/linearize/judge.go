@@ -17,6 +17,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/converge"
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/internal/files"
 	"github.com/muster-kafka/muster/internal/pages"
 )
 
@@ -91,7 +92,7 @@ func Explain(ctx context.Context, h *history.History, group string, o Explaining
 		f.Text += fmt.Sprintf("\nSeed %d. Next: %s\n", h.Header.Seed, f.Replay)
 	}
 	page := newPage(ctx, small, group, found, &f, o)
-	drawn := pages.Save(name+".html", func(w io.Writer) error { return pages.WriteFailure(w, page) })
+	drawn := files.Save(name+".html", func(w io.Writer) error { return pages.WriteFailure(w, page) })
 	if drawn == nil {
 		f.Page = name + ".html"
 	} else {

@@ -26,7 +26,10 @@ func newPage(ctx context.Context, h *history.History, group string, found *findi
 		Title: fmt.Sprintf("Group %s cannot be explained", group), NotFound: f.NotFound, Rule: f.Rule, Class: f.Class, Suffers: f.Suffers, Text: f.Text,
 		Lateness: h.Header.Lateness().Round(time.Millisecond).String(),
 		Facts: []pages.Fact{
-			{Name: "target", Value: h.Header.Target}, {Name: "judged by", Value: h.Header.Profile}, {Name: "group", Value: group}, {Name: "seed", Value: fmt.Sprint(h.Header.Seed)},
+			{Name: "target", Value: h.Header.Target},
+			{Name: "judged by", Value: h.Header.Profile},
+			{Name: "group", Value: group},
+			{Name: "seed", Value: fmt.Sprint(h.Header.Seed)},
 			{Name: "calls", Value: fmt.Sprintf("%d that are enough to show it", len(h.Calls))},
 		},
 	}

@@ -32,6 +32,8 @@ type Setup struct {
 	Static       bool // some members have a group.instance.id
 	OffsetDelete bool // offsets are deleted now and then
 
+	MaxSession time.Duration // the longest session timeout that the target takes; 0 is any
+
 	// Period is how long a group is busy before its clients let go of it, on average; then it is quiet until it is empty.
 	Period time.Duration
 }

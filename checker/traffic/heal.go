@@ -115,6 +115,9 @@ func (h *healing) admit(r *runner, longestSession time.Duration) {
 	h.known[r.member] = max(h.plan.MinSession, 100*time.Millisecond) // the shortest that it may have drawn
 	r.client.List = lists[0]
 	r.client.Session, r.client.Rebalance = max(healingTimeout, longestSession), max(healingTimeout, r.client.Rebalance)
+	if most := h.plan.MaxSession; most > 0 {
+		r.client.Session = min(r.client.Session, most)
+	}
 }
 
 // learns changes what the client knows.

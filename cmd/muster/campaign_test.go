@@ -44,6 +44,10 @@ func TestCampaignReport(t *testing.T) {
 	if faults := campaign["faults"].(map[string]any); len(faults) != 4 {
 		t.Errorf("faults %v, want four kinds", faults)
 	}
+	if campaign["together"].(float64)+campaign["not_seen"].(float64) == 0 || campaign["apart"] != 0.0 {
+		t.Errorf("clients that were left alone: %v", campaign)
+	}
+	contains(t, filepath.Join(dir, "index.html"), "judged by Muster", `id="faults"`, `id="moves"`, `id="widest"`, `id="rules-seen"`)
 	text, err := os.ReadFile(filepath.Join(dir, "verdict.txt"))
 	if err != nil || string(text) != run.stdout {
 		t.Errorf("verdict.txt is not what was printed (%v):\n%s", err, text)

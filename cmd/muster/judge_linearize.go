@@ -93,6 +93,9 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	for _, unsaved := range r.Unsaved {
 		v.Warn("what was found stands, but not all of it could be saved: %s; free some space, or give --report a folder that can be written", unsaved)
 	}
+	for _, why := range r.Convergence.Whys {
+		v.Warn("clients that were left alone did not get together: %s", why)
+	}
 	if r.Untold > 0 {
 		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others. Their histories are beside those that are told of", r.Untold)
 	}

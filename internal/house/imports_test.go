@@ -29,7 +29,7 @@ var rules = []rule{
 	{folder: "impl/core", foreign: []string{kmsg}, tests: []string{"impl"}},
 	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{kmsg}},
 
-	{folder: "checker", ours: []string{"model", "internal/input", "internal/pages", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
+	{folder: "checker", ours: []string{"model", "internal/input", "internal/files", "internal/pages", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
 
 	// The specimen is a machine of its own; only its tests look up what Kafka does.
 	{folder: "checker/variant", ours: []string{"checker/explore"}, tests: []string{"model"}},
@@ -53,7 +53,8 @@ var rules = []rule{
 	{folder: "internal/findings", ours: []string{"conformance", "internal/verdict"}},
 	{folder: "internal/anomaly"},
 	{folder: "internal/input"},
-	{folder: "internal/pages"},
+	{folder: "internal/pages", tests: []string{"internal/files"}},
+	{folder: "internal/files"},
 	{folder: "internal/golden", foreign: []string{"github.com/google/go-cmp"}},
 	{folder: "internal/doctor", ours: []string{"internal/anomaly"}, foreign: []string{franz, "golang.org/x/time"}, tests: []string{"internal/kafka"}},
 	{folder: "internal/atlas", ours: []string{"conformance", "model", "internal/kafka"}, foreign: []string{"golang.org/x/sync"}, tests: []string{"conformance"}},

@@ -8,20 +8,17 @@ import (
 	"embed"
 	"encoding/base64"
 	"html/template"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
 //go:embed style.css failure.html index.html
-var files embed.FS
+var sources embed.FS
 
-var templates = template.Must(template.New("").ParseFS(files, "*.html"))
+var templates = template.Must(template.New("").ParseFS(sources, "*.html"))
 
 // style is the same for all pages.
 func style() template.CSS {
-	text, err := files.ReadFile("style.css")
+	text, err := sources.ReadFile("style.css")
 	if err != nil {
 		panic(err) // it is embedded
 	}
@@ -51,27 +48,4 @@ func digests(page string) string {
 		return "'none'"
 	}
 	return strings.Join(all, " ")
-}
-
-// Save writes a page to a file in one piece: a name that exists holds a whole page.
-func Save(path string, write func(io.Writer) error) (err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".page-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-	if err := write(temp); err != nil {
-		temp.Close()
-		return err
-	}
-	if err := temp.Close(); err != nil {
-		return err
-	}
-	if err := os.Chmod(temp.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

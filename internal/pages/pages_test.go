@@ -1,12 +1,13 @@
 package pages
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/muster-kafka/muster/internal/files"
 )
 
 const ms = int64(1e6)
@@ -54,7 +55,7 @@ func TestSamplePage(t *testing.T) {
 		t.Errorf("only %d of the texts are in the page", n)
 	}
 	if dir := os.Getenv("MUSTER_PAGES"); dir != "" {
-		if err := Save(filepath.Join(dir, "sample.html"), func(w io.Writer) error { return WriteFailure(w, sample()) }); err != nil {
+		if err := files.Save(filepath.Join(dir, "sample.html"), func(w io.Writer) error { return WriteFailure(w, sample()) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,30 +119,6 @@ func TestRows(t *testing.T) {
 	}
 	if p.Lanes[1].Height == p.Lanes[3].Height || p.Lanes[3].Bars[0].Top != p.Lanes[3].Bars[2].Top {
 		t.Errorf("heights %s and %s", p.Lanes[1].Height, p.Lanes[3].Height)
-	}
-}
-
-// TestSave leaves a whole page or none.
-func TestSave(t *testing.T) {
-	dir := t.TempDir()
-	full := errors.New("no space left on device")
-	file := filepath.Join(dir, "a", "page.html")
-	err := Save(file, func(w io.Writer) error {
-		_, _ = io.WriteString(w, "half a page")
-		return full
-	})
-	left, _ := os.ReadDir(filepath.Dir(file))
-	if !errors.Is(err, full) || len(left) > 0 {
-		t.Errorf("error %v, left %v", err, left)
-	}
-	if err := Save(file, func(w io.Writer) error { _, err := io.WriteString(w, "whole"); return err }); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != "whole" {
-		t.Errorf("%q, %v", text, err)
-	}
-	if err := Save(filepath.Join(file, "page.html"), func(io.Writer) error { return nil }); err == nil {
-		t.Error("a page is saved in a folder that is a file")
 	}
 }
 

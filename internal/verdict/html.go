@@ -17,8 +17,12 @@ func (v *Verdict) WriteHTML(w io.Writer, folder string) error {
 	p := &pages.Index{
 		Title: fmt.Sprintf("%s judged by Muster", v.Target), Verdict: string(v.Result), Summary: v.totals(),
 		Facts: []pages.Fact{
-			{Name: "target", Value: v.Target}, {Name: "compared with", Value: v.ComparedWith}, {Name: "seed", Value: fmt.Sprint(v.Seed)},
-			{Name: "took", Value: fmt.Sprintf("%.1f s", v.DurationS)}, {Name: "exit code", Value: strconv.Itoa(v.ExitCode())}, {Name: "Muster", Value: v.Muster},
+			{Name: "target", Value: v.Target},
+			{Name: "compared with", Value: v.ComparedWith},
+			{Name: "seed", Value: fmt.Sprint(v.Seed)},
+			{Name: "took", Value: fmt.Sprintf("%.1f s", v.DurationS)},
+			{Name: "exit code", Value: strconv.Itoa(v.ExitCode())},
+			{Name: "Muster", Value: v.Muster},
 		},
 		Colour: map[Result]string{Pass: "good", Fail: "bad"}[v.Result], Warnings: v.Warnings,
 		Links: []pages.Link{{Href: "verdict.json", Name: "verdict.json", What: "JSON"}, {Href: "verdict.txt", Name: "verdict.txt", What: "the table of the terminal"}},

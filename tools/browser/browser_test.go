@@ -38,11 +38,11 @@ func chromium(t *testing.T) string {
 
 // muster builds the command once.
 var muster = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "muster-pages-")
-	if err != nil {
+	var err error
+	if built, err = os.MkdirTemp("", "muster-pages-"); err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, "muster")
+	file := filepath.Join(built, "muster")
 	build := exec.Command("go", "build", "-o", file, "./cmd/muster")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -53,10 +53,13 @@ var muster = sync.OnceValues(func() (string, error) {
 
 const root = "../.."
 
+// built is the folder of the command; empty where no test has needed it.
+var built string
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if file, err := muster(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(file))
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
