@@ -36,7 +36,7 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 			if g.Result != Illegal {
 				continue
 			}
-			f, err := Explain(t.Context(), mutated, g.Group, Explaining{Out: t.TempDir(), Budget: 10 * time.Second})
+			f, err := Explain(t.Context(), mutated, g.Group, Explaining{Out: t.TempDir(), Budget: 4 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 				t.Errorf("%s: the wrong call is not told by its number in the file and in the whole run:\n%s", m.name, f.Text)
 			}
 			saved, _ := os.ReadFile(f.File)
-			recheck, err := Explain(t.Context(), small, g.Group, Explaining{Out: filepath.Dir(f.File), Budget: 10 * time.Second, Again: true})
+			recheck, err := Explain(t.Context(), small, g.Group, Explaining{Out: filepath.Dir(f.File), Budget: 4 * time.Second, Again: true})
 			if err != nil {
 				t.Fatal(err)
 			}
