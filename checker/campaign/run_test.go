@@ -71,6 +71,7 @@ func (wall) Sleep(ctx context.Context, d time.Duration) error {
 	wait(ctx, d)
 	return ctx.Err()
 }
+
 func (wall) Await(ctx context.Context, call *target.Call, d time.Duration) bool {
 	select {
 	case <-call.Done():
