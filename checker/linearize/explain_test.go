@@ -1,6 +1,7 @@
 package linearize
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -91,4 +92,17 @@ func changedCall(a, b *history.History) int64 {
 		}
 	}
 	return 0
+}
+
+// TestNoTimeToExplain explains in no time: what is told is less, but it is told.
+func TestNoTimeToExplain(t *testing.T) {
+	b := newBook("reference")
+	b.alone()
+	b.heartbeat("a", 10, 11, "A", 2, 0)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	f, err := Explain(ctx, &b.History, "g", Explaining{Out: t.TempDir()})
+	if err != nil || f.File == "" || f.Text == "" {
+		t.Errorf("%+v %v", f, err)
+	}
 }

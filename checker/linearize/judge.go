@@ -87,8 +87,13 @@ func draw(ctx context.Context, h *history.History, group string, limits Limits, 
 	if err != nil {
 		return err
 	}
-	model := newJudge(config, p, limits).model(ctx)
+	// The picture takes the steps again, and panics where one fails then: so they must not depend on how much time is left.
+	j := newJudge(config, p, limits)
+	model := j.model(context.WithoutCancel(ctx))
 	_, info := porcupine.CheckOperationsVerbose(model, p.porcupine(), limits.Timeout)
+	if abandoned := j.abandoned(); abandoned != nil {
+		return abandoned
+	}
 	page, err := os.Create(file)
 	if err != nil {
 		return err
