@@ -120,7 +120,7 @@ func (o Options) withDefaults(caps target.Capabilities) Options {
 	setDefault(&o.Slack, maxSlack)
 	setDefault(&o.Tick, 10*time.Millisecond)
 	setDefault(&o.Patience, 4*time.Second)
-	setDefault(&o.Limits.Timeout, 10*time.Second)
+	setDefault(&o.Limits.Timeout, 5*time.Second)
 	setDefault(&o.Out, "muster-out")
 	if len(o.Profiles) == 0 {
 		o.Profiles = ProfilesFor(caps.Release)

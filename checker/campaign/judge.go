@@ -17,6 +17,8 @@ const (
 	explained = 5
 	// explaining is how long that may take for one, beside finding the wrong answer.
 	explaining = 8 * time.Second
+	// patient is how many times longer a history may take to be judged while no other waits.
+	patient = 4
 )
 
 // judge judges histories as they come, until there are no more. What is illegal may be told until the end.
@@ -162,7 +164,11 @@ func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Ver
 	first := c.using
 	c.mu.Unlock()
 	h.Header.Profile = c.o.Profiles[first]
-	v, err := linearize.Check(ctx, h, c.o.Limits)
+	limits := c.o.Limits
+	if len(c.ready) == 0 {
+		limits.Timeout *= patient
+	}
+	v, err := linearize.Check(ctx, h, limits)
 	if err != nil || v.Result != linearize.Illegal {
 		return v, h.Header.Profile, err
 	}
@@ -172,7 +178,7 @@ func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Ver
 		}
 		other := *h
 		other.Header.Profile = profile
-		if w, err := linearize.Check(ctx, &other, c.o.Limits); err != nil || w.Result == linearize.Legal {
+		if w, err := linearize.Check(ctx, &other, limits); err != nil || w.Result == linearize.Legal {
 			if err == nil {
 				c.mu.Lock()
 				c.using = i

@@ -207,21 +207,27 @@ func TestStalls(t *testing.T) {
 		}
 	}, hangUp)
 	c := judging(t, "reference")
+	one.rec.Fault(history.Fault{Kind: history.Pause, At: int64(20 * time.Millisecond), Until: int64(30 * time.Millisecond)})
 	c.canary = &canary{around: c.around, pause: time.Millisecond}
 	c.canary.saw(one.started.Add(500*time.Millisecond), 60*time.Millisecond)
 	c.canary.saw(one.started.Add(900*time.Millisecond), 200*time.Millisecond)
 	total := c.stalls(one, one.started.Add(time.Second))
+	short := judged(8, func(rec *history.Recorder, until int64) { beat(unknownMember)(rec, until+int64(80*time.Millisecond)) })
+	short.rec.Fault(history.Fault{Kind: history.Pause, At: int64(20 * time.Millisecond), Until: int64(50 * time.Millisecond)})
+	if c.stalls(short, short.started.Add(200*time.Millisecond)); short.worst != 51*time.Millisecond {
+		t.Errorf("81 ms, of which the target was made to stand still for 30, are a stall of %v", short.worst)
+	}
 	if total != 260*time.Millisecond || one.worst != 200*time.Millisecond {
 		t.Errorf("in all %v, the worst %v", total, one.worst)
 	}
 	var spans [][2]int64
 	for _, f := range one.rec.History(history.Header{}).Faults {
-		if f.Kind != history.Pause || f.What == "" {
+		if f.Kind != history.Pause || f.What == "" && f.At != int64(20*time.Millisecond) {
 			t.Errorf("%+v", f)
 		}
 		spans = append(spans, [2]int64{f.At / int64(time.Millisecond), f.Until / int64(time.Millisecond)})
 	}
-	want := [][2]int64{{2, 83}, {6, 77}, {440, 500}, {700, 900}}
+	want := [][2]int64{{2, 83}, {20, 30}, {440, 500}, {700, 900}} // the JoinGroup until 77 is within the first
 	if len(spans) != len(want) {
 		t.Fatalf("stalls %v, want %v", spans, want)
 	}

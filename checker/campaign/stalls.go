@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -13,22 +15,38 @@ import (
 // a pause on purpose is, at that time and at no other. It returns the sum of the stalls that the canary saw and that are longer than all that
 // may be late anyway.
 func (c *campaign) stalls(one *cell, ended time.Time) (total time.Duration) {
-	tell := func(s stall, what string) {
-		one.worst = max(one.worst, s.late)
-		until := max(0, one.rec.At(s.end))
-		one.rec.Fault(history.Fault{Kind: history.Pause, At: max(0, until-int64(s.late)), Until: until, What: what})
+	known := one.rec.History(history.Header{})
+	var all []history.Fault
+	add := func(from, until int64) {
+		late := until - from
+		for _, f := range known.Faults { // what was done on purpose is no stall
+			if f.Kind == history.Pause {
+				late -= max(0, min(until, f.End())-max(from, f.At))
+			}
+		}
+		one.worst = max(one.worst, time.Duration(late))
+		all = append(all, history.Fault{Kind: history.Pause, At: max(0, from), Until: max(0, until), What: "nothing came back"})
 	}
 	for _, s := range c.canary.between(one.started, ended) {
-		tell(s, "nothing came back to the canary")
+		until := one.rec.At(s.end)
+		add(until-int64(s.late), until)
 		if s.late > c.o.Slack {
 			total += s.late
 		}
 	}
-	calls := one.rec.History(history.Header{}).Calls
-	for i := range calls {
-		if late := time.Duration(calls[i].Return - calls[i].Call); late >= stallFrom && prompt(&calls[i]) {
-			tell(stall{one.rec.Start.Add(time.Duration(calls[i].Return)), late}, "for as long an answer took that is due at once")
+	for i := range known.Calls {
+		c := &known.Calls[i]
+		if from, until := c.Call, c.Return; until-from >= int64(stallFrom) && prompt(c) {
+			add(from, until)
 		}
+	}
+	slices.SortFunc(all, func(a, b history.Fault) int { return cmp.Compare(a.At, b.At) })
+	for len(all) > 0 { // what overlaps is one
+		first := all[0]
+		for all = all[1:]; len(all) > 0 && all[0].At <= first.Until; all = all[1:] {
+			first.Until = max(first.Until, all[0].Until)
+		}
+		one.rec.Fault(first)
 	}
 	return total
 }

@@ -55,6 +55,21 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestNoTime writes calls that took no time, each begun at the instant at which the one before has returned: lines come in an order that can be read.
+func TestNoTime(t *testing.T) {
+	h := sample(3)
+	for i := range h.Calls {
+		h.Calls[i].Call, h.Calls[i].Return = 7, 7
+	}
+	got, problems, err := history.Read(strings.NewReader(strings.Join(text(t, h), "") + "\n"))
+	if err != nil || len(problems) > 0 {
+		t.Fatal(problems, err)
+	}
+	if diff := cmp.Diff(h, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestFaults writes and reads what was done to the target, and outcomes of each kind.
 func TestFaults(t *testing.T) {
 	h := sample(6)
@@ -135,6 +150,7 @@ func TestDamage(t *testing.T) {
 		{"another API", func(l []string) []string { return at(l, 5, `"Heartbeat"`, `"JoinGroup"`) }, "key 12 is Heartbeat, not JoinGroup", 2, 0},
 		{"an unknown outcome", func(l []string) []string { return at(l, 6, `"answered"`, `"maybe"`) }, `outcome "maybe" is none of`, 2, 0},
 		{"an unknown reason", func(l []string) []string { return at(l, 6, `"answered"`, `"unknown","why":"dunno"`) }, `why "dunno" is none of`, 2, 0},
+		{"a reason that only a cut history has", func(l []string) []string { return at(l, 6, `"answered"`, `"unknown","why":"open"`) }, `why "open" is none of`, 2, 0},
 		{"an unknown fault", func(l []string) []string { return at(l, 11, `"pause"`, `"earthquake"`) }, `line 12: no fault is called "earthquake"`, all, 0},
 		{"a fault that ends before it begins", func(l []string) []string { return at(l, 11, `"until":60`, `"until":6`) }, "is over at 6 ns already", all, 0},
 		{"a restart without an end", func(l []string) []string { return at(l, 11, `"pause"`, `"restart"`) }, "a restart needs gone and until", all, 0},

@@ -1,6 +1,7 @@
 package linearize
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 			if g.Result != Illegal {
 				continue
 			}
-			f, err := Explain(t.Context(), mutated, g.Group, Explaining{Out: t.TempDir(), Budget: 10 * time.Second})
+			f, err := Explain(t.Context(), mutated, g.Group, Explaining{Out: t.TempDir(), Budget: 2 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +51,7 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 				t.Errorf("%s: the wrong call is not told by its number in the file and in the whole run:\n%s", m.name, f.Text)
 			}
 			saved, _ := os.ReadFile(f.File)
-			recheck, err := Explain(t.Context(), small, g.Group, Explaining{Out: filepath.Dir(f.File), Budget: 10 * time.Second, Again: true})
+			recheck, err := Explain(t.Context(), small, g.Group, Explaining{Out: filepath.Dir(f.File), Budget: 2 * time.Second, Again: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,4 +92,34 @@ func changedCall(a, b *history.History) int64 {
 		}
 	}
 	return 0
+}
+
+// fading is a context that ends when it has been asked so often.
+type fading struct {
+	context.Context
+	left *int
+}
+
+func (f fading) Err() error {
+	if *f.left--; *f.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestNoTimeToExplain explains in less and less time, down to none: what is told may be less, but it is told.
+func TestNoTimeToExplain(t *testing.T) {
+	b := newBook("reference")
+	b.alone()
+	b.heartbeat("a", 10, 11, "A", 2, 0)
+	for left := range 60 {
+		if page, why := view(fading{t.Context(), &left}, &b.History, "g", Limits{}, nil); (page == "") != (why != "") {
+			t.Errorf("a picture of %d bytes, and why there is none: %q", len(page), why)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if f, err := Explain(ctx, &b.History, "g", Explaining{Out: t.TempDir()}); err != nil || f.File == "" || f.Text == "" {
+		t.Errorf("%+v %v", f, err)
+	}
 }

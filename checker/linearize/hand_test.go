@@ -179,6 +179,7 @@ func TestByHand(t *testing.T) {
 		{"a member outlives a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 50, 51, "A", 1, 0) }, Legal},
 		{"a member does not outlive a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 50, 51, "A", 1, 25) }, Illegal},
 		{"sessions begin anew after a crash", "", func(b *book) { b.alone(); b.restart(80, 81, 120); b.heartbeat("a", 215, 216, "A", 1, 0) }, Legal},
+		{"sessions begin anew when it is surely over", "", func(b *book) { b.alone(); b.restart(80, 90, 120); b.heartbeat("a", 185, 186, "A", 1, 25) }, Illegal},
 		{"sessions end after a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 250, 251, "A", 1, 0) }, Illegal},
 		{"a crash forgets an id that was handed out", "", func(b *book) {
 			b.join("a", 0, 1, "", refusedJoin(79, "A"))

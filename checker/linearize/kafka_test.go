@@ -156,7 +156,7 @@ func TestSmallAndWrongForTheSameReason(t *testing.T) {
 			h.Header.Profile = profile
 			group := h.Header.Groups[0]
 			m := &minimiser{group: group, limits: Limits{}.withDefaults()}
-			small, found := minimise(t.Context(), h, group, Limits{}, 5*time.Second)
+			small, found := minimise(t.Context(), h, group, Limits{}, 2*time.Second)
 			if found == nil || len(small.Calls) >= len(h.Calls) {
 				t.Fatalf("%d of %d calls are left: %v", len(small.Calls), len(h.Calls), found)
 			}

@@ -31,7 +31,7 @@ func minimise(ctx context.Context, h *history.History, group string, limits Limi
 	m.reasons, m.mints = m.found.reasons(), mints(m.best)
 	// What is found until here is needed, however long it takes. The rest is for the eye: no try may use up the budget.
 	m.until = time.Now().Add(budget)
-	m.limits.Timeout = min(m.limits.Timeout, max(budget/4, 100*time.Millisecond))
+	m.limits.Timeout = min(m.limits.Timeout, max(budget/10, 100*time.Millisecond))
 	m.pasts(ctx)
 	m.try(ctx, func(c *history.Call) bool { return !looks(c) })
 	m.try(ctx, func(c *history.Call) bool { return !idle(c) })
@@ -138,7 +138,10 @@ func (m *minimiser) take(ctx context.Context, smaller, both *history.History) bo
 	if !m.time(ctx) {
 		return false
 	}
-	if m.check(ctx, forget(smaller, m.wrong)) != Legal || m.check(ctx, both) != Illegal || m.check(ctx, smaller) != Illegal {
+	if m.check(ctx, smaller) != Illegal || m.check(ctx, forget(smaller, m.wrong)) != Legal {
+		return false
+	}
+	if both != smaller && m.check(ctx, both) != Illegal { // last, as it takes longest
 		return false
 	}
 	found := find(ctx, smaller, m.group, m.wrong, m.limits)

@@ -44,7 +44,7 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 		j.refuse(e, nil, nil, nil, "a timer must have fired before the crash")
 		return
 	}
-	loaded := observe.Window{Earliest: crash.Earliest, Latest: op.at.Latest}
+	loaded := observe.Window{Earliest: op.call.gone, Latest: op.at.Latest}
 	for _, t := range e.branch.Open() {
 		if to := j.partition.calls[t]; to.actual != nil {
 			j.refuse(e, to, nil, nil, "it was answered, but still waited when the coordinator crashed")

@@ -201,3 +201,29 @@ func TestNoTarget(t *testing.T) {
 		t.Error("answered by nobody")
 	}
 }
+
+// TestClose ends a proxy while a client is connected: the client notices, and Close does not wait for it.
+func TestClose(t *testing.T) {
+	target := newEcho(t)
+	p, err := Start(Options{Upstream: target.Addr().String(), Decide: pass, Did: func(Request, Action) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := ask(c, frame(1, "a"), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error)
+	go func() { closed <- p.Close() }()
+	if err := ask(c, frame(1, "a"), 10*time.Second); err == nil || errors.Is(err, errTimeout) {
+		t.Errorf("a request to a proxy that is closed ends with %v", err)
+		c.Close()
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
