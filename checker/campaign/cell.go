@@ -101,7 +101,7 @@ func (c *campaign) run(ctx, healing context.Context, one *cell) {
 		c.fail(err)
 	}
 	one.ended = clock.Now()
-	c.finish(one, one.ended)
+	c.finish(one, one.rec.History(history.Header{}), one.ended)
 	if c.caps.MaxGroups > 0 {
 		c.tidy(healing, one)
 	}
@@ -150,7 +150,10 @@ const slowHealing = 3 * time.Second
 func (c *campaign) early(one *cell) {
 	now := c.target.Clock().Now()
 	beginning := &cell{plan: one.plan, rec: one.rec, disturbed: one.disturbed, started: one.started, ended: now, of: one}
-	c.finish(beginning, now)
+	c.finish(beginning, one.rec.History(history.Header{}), now)
+	if c.lostGroups(beginning) {
+		return
+	}
 	h := beginning.history.Cut(one.rec.At(now))
 	for i := range h.Calls {
 		if h.Calls[i].Outcome == history.Open {
@@ -164,28 +167,27 @@ func (c *campaign) early(one *cell) {
 	}
 }
 
-// finish puts the history together.
-func (c *campaign) finish(one *cell, ended time.Time) {
-	one.history = one.rec.History(c.header(one, ended))
-}
-
-// header says what a history was made against, and what the machine did meanwhile.
-func (c *campaign) header(one *cell, ended time.Time) history.Header {
-	topics := map[string]int32{}
-	for _, name := range c.caps.Topics {
-		topics[name] = 2
+// finish puts the history together: what was recorded, what it was made against, and when target or machine stood still meanwhile.
+func (c *campaign) finish(one *cell, recorded *history.History, ended time.Time) {
+	topics := recorded.Header.Topics
+	if topics == nil {
+		topics = map[string]int32{}
+		for _, name := range c.caps.Topics {
+			topics[name] = 2
+		}
 	}
 	slack := c.o.Slack
 	if one.disturbed {
 		slack += longestHold
 	}
-	total := c.stalls(one, ended)
-	return history.Header{
+	recorded.Header = history.Header{
+		Format: recorded.Header.Format,
 		Target: c.target.Name(), Seed: one.plan.Seed, Started: one.started.UTC().Format(time.RFC3339),
 		MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, NewMemberTimeout: newMemberTimeout, MaxMetadata: maxMetadata,
-		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, StalledFor: total, Ran: ended.Sub(one.started),
+		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, StalledFor: c.stalls(one, recorded, ended), Ran: ended.Sub(one.started),
 		Groups: one.plan.Groups, Topics: topics,
 	}
+	one.history = recorded
 }
 
 // initialDelay is how long the first rebalance of a group waits. Kafka starts a timer for it even where it is to wait for no time at all, so

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl"
 
 	"github.com/muster-kafka/muster/checker/consumers"
+	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/ownership"
 	"github.com/muster-kafka/muster/checker/traffic"
 	"github.com/muster-kafka/muster/conformance/target"
@@ -167,17 +168,19 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	err := runner.Drive(ctx)
 	c.around.leave(one)
 	ended := time.Now()
-	header := c.header(one, ended) // which notes in the recorder when target or machine stood still
 	result := runner.Result()
+	recorded := result.History
+	if recorded == nil { // calls are missing in it
+		recorded = &history.History{}
+	}
+	c.finish(one, recorded, ended)
 	c.owned(plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
 	if err != nil && ctx.Err() == nil {
 		c.mu.Lock()
 		c.report.Consumers.Problems = append(c.report.Consumers.Problems, err.Error())
 		c.mu.Unlock()
 	}
-	if h := result.History; h != nil && len(h.Calls) > 0 {
-		header.Topics = h.Header.Topics
-		h.Header, one.history = header, h
+	if len(recorded.Calls) > 0 {
 		if c.caps.MaxGroups > 0 {
 			c.tidy(ctx, one)
 		}

@@ -211,17 +211,18 @@ func TestStalls(t *testing.T) {
 	c.canary = &canary{around: c.around, pause: time.Millisecond}
 	c.canary.saw(one.started.Add(500*time.Millisecond), 60*time.Millisecond)
 	c.canary.saw(one.started.Add(900*time.Millisecond), 200*time.Millisecond)
-	total := c.stalls(one, one.started.Add(time.Second))
+	h := one.rec.History(history.Header{})
+	total := c.stalls(one, h, one.started.Add(time.Second))
 	short := judged(8, func(rec *history.Recorder, until int64) { beat(unknownMember)(rec, until+int64(80*time.Millisecond)) })
 	short.rec.Fault(history.Fault{Kind: history.Pause, At: int64(20 * time.Millisecond), Until: int64(50 * time.Millisecond)})
-	if c.stalls(short, short.started.Add(200*time.Millisecond)); short.worst != 51*time.Millisecond {
+	if c.stalls(short, short.rec.History(history.Header{}), short.started.Add(200*time.Millisecond)); short.worst != 51*time.Millisecond {
 		t.Errorf("81 ms, of which the target was made to stand still for 30, are a stall of %v", short.worst)
 	}
 	if total != 260*time.Millisecond || one.worst != 200*time.Millisecond {
 		t.Errorf("in all %v, the worst %v", total, one.worst)
 	}
 	var spans [][2]int64
-	for _, f := range one.rec.History(history.Header{}).Faults {
+	for _, f := range h.Faults {
 		if f.Kind != history.Pause || f.What == "" && f.At != int64(20*time.Millisecond) {
 			t.Errorf("%+v", f)
 		}

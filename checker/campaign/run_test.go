@@ -138,7 +138,7 @@ func TestSlackOfDisturbed(t *testing.T) {
 	for _, disturbed := range []bool{false, true} {
 		one := begun("k")
 		one.disturbed = disturbed
-		c.finish(one, time.Now())
+		c.finish(one, one.rec.History(history.Header{}), time.Now())
 		want := c.o.Slack
 		if disturbed {
 			want += longestHold

@@ -11,15 +11,14 @@ import (
 	"github.com/muster-kafka/muster/checker/history"
 )
 
-// stalls tells the history of a cell, before it is put together, when target or machine have stood still by themselves: for its judge that is what
-// a pause on purpose is, at that time and at no other. It returns the sum of the stalls that the canary saw and that are longer than all that
-// may be late anyway.
-func (c *campaign) stalls(one *cell, ended time.Time) (total time.Duration) {
-	known := one.rec.History(history.Header{})
+// stalls tells the history of a cell when target or machine have stood still by themselves: for its judge that is what a pause on purpose is, at
+// that time and at no other. It returns the sum of the stalls that the canary saw and that are longer than all that may be late anyway.
+func (c *campaign) stalls(one *cell, h *history.History, ended time.Time) (total time.Duration) {
+	onPurpose := h.Faults
 	var all []history.Fault
 	add := func(from, until int64) {
 		late := until - from
-		for _, f := range known.Faults { // what was done on purpose is no stall
+		for _, f := range onPurpose { // what was done on purpose is no stall
 			if f.Kind == history.Pause {
 				late -= max(0, min(until, f.End())-max(from, f.At))
 			}
@@ -34,8 +33,8 @@ func (c *campaign) stalls(one *cell, ended time.Time) (total time.Duration) {
 			total += s.late
 		}
 	}
-	for i := range known.Calls {
-		c := &known.Calls[i]
+	for i := range h.Calls {
+		c := &h.Calls[i]
 		if from, until := c.Call, c.Return; until-from >= int64(stallFrom) && prompt(c) {
 			add(from, until)
 		}
@@ -46,8 +45,9 @@ func (c *campaign) stalls(one *cell, ended time.Time) (total time.Duration) {
 		for all = all[1:]; len(all) > 0 && all[0].At <= first.Until; all = all[1:] {
 			first.Until = max(first.Until, all[0].Until)
 		}
-		one.rec.Fault(first)
+		h.Faults = append(h.Faults, first)
 	}
+	slices.SortStableFunc(h.Faults, func(a, b history.Fault) int { return cmp.Compare(a.At, b.At) })
 	return total
 }
 
