@@ -110,6 +110,7 @@ func (c *campaign) run(ctx, healing context.Context, one *cell) {
 	}
 	c.count(one)
 	if c.lostGroups(one) {
+		c.threwAway()
 		return
 	}
 	select {
@@ -149,7 +150,7 @@ const slowHealing = 3 * time.Second
 // early has what was recorded until now judged, while the clients still try to get together: they may until their time is up.
 func (c *campaign) early(one *cell) {
 	now := c.target.Clock().Now()
-	beginning := &cell{plan: one.plan, rec: one.rec, disturbed: one.disturbed, started: one.started, ended: now, of: one}
+	beginning := &cell{plan: one.plan, rec: one.rec, disturbed: one.disturbed, started: one.started, ended: now, moved: c.around.moved(one), of: one}
 	c.finish(beginning, one.rec.History(history.Header{}), now)
 	if c.lostGroups(beginning) {
 		return

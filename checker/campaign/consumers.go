@@ -186,6 +186,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 		}
 		c.count(one)
 		if c.lostGroups(one) {
+			c.threwAway()
 			return err == nil
 		}
 		select {

@@ -17,14 +17,9 @@ func (c *campaign) own() bool {
 	return mortal
 }
 
-// lostGroups throws a history away in which a target of our own did not serve, and says whether it was one.
+// lostGroups says whether a target of our own did not serve while a history was made, which is to be thrown away then.
 func (c *campaign) lostGroups(one *cell) bool {
-	one.moved = one.moved || gaveUp(one.history)
-	if !one.moved || !c.own() {
-		return false
-	}
-	c.threwAway()
-	return true
+	return c.own() && (one.moved || gaveUp(one.history))
 }
 
 // moves notes that the target does not serve its groups now, although nobody has killed it.
@@ -34,6 +29,13 @@ func (a *around) moves() {
 	for c := range a.cells {
 		c.moved = true
 	}
+}
+
+// moved says whether the target has not served for a while since the cell began.
+func (a *around) moved(c *cell) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return c.moved
 }
 
 // gaveUp says whether an answer of a history tells that the target did not serve, at a time when nobody had killed it.

@@ -90,6 +90,7 @@ func TestNotServing(t *testing.T) {
 		stalled int
 	}{"ours": {ours{&loading{}}, 0, 1}, "somebody else's": {&loading{}, 1, 0}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // clients try to heal for seconds
 			report, err := Run(t.Context(), test.target, Options{Seed: 3, Budget: time.Minute, Groups: 1, Steps: 30, Parallel: 1, Profiles: []string{"reference"}, Out: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
