@@ -42,8 +42,10 @@ func TestConsumerDoubts(t *testing.T) {
 func TestOwned(t *testing.T) {
 	const second = int64(time.Second)
 	log := &ownership.Log{Header: ownership.Header{Group: "g", Calm: time.Second}, Events: []ownership.Event{
-		{Kind: ownership.Started, At: 1, Client: "a"}, {Kind: ownership.Started, At: 2, Client: "b"},
-		{Kind: ownership.Joined, At: 3, Client: "a", Member: "A", Generation: 1}, {Kind: ownership.Joined, At: 3, Client: "b", Member: "B", Generation: 1},
+		{Kind: ownership.Started, At: 1, Client: "a"},
+		{Kind: ownership.Started, At: 2, Client: "b"},
+		{Kind: ownership.Joined, At: 3, Client: "a", Member: "A", Generation: 1},
+		{Kind: ownership.Joined, At: 3, Client: "b", Member: "B", Generation: 1},
 		{Kind: ownership.Assigned, At: 4, Client: "a", Member: "A", Generation: 1, Partitions: []ownership.Partition{"t/0"}},
 		{Kind: ownership.Assigned, At: 5, Client: "b", Member: "B", Generation: 1, Partitions: []ownership.Partition{"t/0"}},
 		{Kind: ownership.Joined, At: 6, Client: "b", Member: "B", Generation: 2},
