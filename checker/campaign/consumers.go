@@ -14,6 +14,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/consumers"
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/checker/ownership"
 	"github.com/muster-kafka/muster/checker/traffic"
 	"github.com/muster-kafka/muster/conformance/target"
@@ -36,7 +37,7 @@ type Consumers struct {
 	Triggers   map[consumers.Trigger]int    // that had their effect
 	Asked      []consumers.Trigger          // that had to
 	Impossible map[consumers.Trigger]string // triggers that the target cannot have, and why
-	Problems   []string                     // what kept groups from work, the first few
+	Problems   []string                     // what kept groups from work, or from a verdict
 
 	Broken   int // rules that were broken, each once for a group and generation
 	Failures []OwnershipFailure
@@ -174,10 +175,10 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 		recorded = &history.History{}
 	}
 	c.finish(one, recorded, ended)
-	c.owned(plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
+	c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
 	if err != nil && ctx.Err() == nil {
 		c.mu.Lock()
-		c.report.Consumers.Problems = append(c.report.Consumers.Problems, err.Error())
+		c.report.Consumers.Problems = append(c.report.Consumers.Problems, "a group of real consumers could not work: "+err.Error())
 		c.mu.Unlock()
 	}
 	if len(recorded.Calls) > 0 {
@@ -198,13 +199,29 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	return err == nil
 }
 
-// owned judges who owned what. Where the machine stood still, or requests had to wait for their turn, that a group has not come to rest says nothing.
-func (c *campaign) owned(plan consumers.Plan, result *consumers.Result, stood bool) {
+// owned judges who owned what. Where the machine stood still, or requests had to wait for their turn, that a group has not come to rest says
+// nothing.
+func (c *campaign) owned(ctx context.Context, plan consumers.Plan, result *consumers.Result, stood bool) {
 	v := ownership.Judge(result.Log)
+	spare := func(rules ...string) (spared []string) {
+		v.Violations = slices.DeleteFunc(v.Violations, func(one ownership.Violation) bool {
+			if !slices.Contains(rules, one.Rule) {
+				return false
+			}
+			spared = append(spared, one.Rule+": "+one.Text)
+			return true
+		})
+		return spared
+	}
 	if stood {
-		n := len(v.Violations)
-		v.Violations = slices.DeleteFunc(v.Violations, func(v ownership.Violation) bool { return v.Rule == ownership.Rest || v.Rule == ownership.Orphan })
-		v.Unrested += n - len(v.Violations)
+		v.Unrested += len(spare(ownership.Rest, ownership.Orphan))
+	}
+	// What consumers make of answers is theirs: where each answer was right, so was the coordinator.
+	var doubts []string
+	if slices.ContainsFunc(v.Violations, func(one ownership.Violation) bool { return slices.Contains(clients, one.Rule) }) && c.explains(ctx, result.History) {
+		for _, one := range spare(clients...) {
+			doubts = append(doubts, fmt.Sprintf("group %q, rule %s But the specification explains all that the coordinator answered: the consumers are to blame, or had too little time", plan.Group, one))
+		}
 	}
 	file := ""
 	if len(v.Violations) > 0 {
@@ -217,6 +234,7 @@ func (c *campaign) owned(plan consumers.Plan, result *consumers.Result, stood bo
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := &c.report.Consumers
+	r.Problems = append(r.Problems, doubts...)
 	r.Groups++
 	r.Generations += v.Generations
 	r.Claims += v.Claims
@@ -241,6 +259,18 @@ func (c *campaign) owned(plan consumers.Plan, result *consumers.Result, stood bo
 	}
 }
 
+// clients are the rules that a coordinator needs the consumers for: these may break them by themselves.
+var clients = []string{ownership.Rest, ownership.Orphan, ownership.Cooperative}
+
+// explains says whether the specification explains all that was answered to a group.
+func (c *campaign) explains(ctx context.Context, h *history.History) bool {
+	if h == nil {
+		return false
+	}
+	v, _, err := c.check(ctx, h)
+	return err == nil && v.Result == linearize.Legal
+}
+
 // Doubts are why nothing can be said of ownership, where it was asked for.
 func (r *Consumers) Doubts() (doubts []string) {
 	if len(r.Asked) == 0 {
@@ -257,7 +287,7 @@ func (r *Consumers) Doubts() (doubts []string) {
 		}
 	}
 	for _, p := range r.Problems[:min(len(r.Problems), maxReasons)] {
-		doubts = append(doubts, "a group of real consumers could not work: "+p)
+		doubts = append(doubts, p)
 	}
 	return doubts
 }

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/muster-kafka/muster/checker/consumers"
+	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/ownership"
 )
 
@@ -26,7 +29,7 @@ func TestConsumerDoubts(t *testing.T) {
 		{"none at rest", func(r *Consumers) { r.Rests = 0 }, "no group of real consumers was seen at rest"},
 		{"none at rest, for a reason", func(r *Consumers) { r.Rests, r.Broken = 0, 1 }, ""},
 		{"a trigger that never happened", func(r *Consumers) { delete(r.Triggers, consumers.Crash) }, `"member-crashes" was to happen to consumers and never did`},
-		{"a group that could not work", func(r *Consumers) { r.Problems = []string{"no topic"} }, "could not work: no topic"},
+		{"a group that could not work", func(r *Consumers) { r.Problems = []string{"could not work: no topic"} }, "could not work: no topic"},
 	} {
 		r := good()
 		test.edit(&r)
@@ -38,31 +41,44 @@ func TestConsumerDoubts(t *testing.T) {
 }
 
 // TestOwned hands in a group in which a partition is owned twice and that does not come to rest: both are told with the log that shows them, and
-// where the machine stood still the latter says nothing.
+// where the machine stood still the latter says nothing. Where the specification explains all that was answered, the latter is the consumers' own.
 func TestOwned(t *testing.T) {
 	const second = int64(time.Second)
 	log := &ownership.Log{Header: ownership.Header{Group: "g", Calm: time.Second}, Events: []ownership.Event{
-		{Kind: ownership.Started, At: 1, Client: "a"}, {Kind: ownership.Started, At: 2, Client: "b"},
-		{Kind: ownership.Joined, At: 3, Client: "a", Member: "A", Generation: 1}, {Kind: ownership.Joined, At: 3, Client: "b", Member: "B", Generation: 1},
+		{Kind: ownership.Started, At: 1, Client: "a"},
+		{Kind: ownership.Started, At: 2, Client: "b"},
+		{Kind: ownership.Joined, At: 3, Client: "a", Member: "A", Generation: 1},
+		{Kind: ownership.Joined, At: 3, Client: "b", Member: "B", Generation: 1},
 		{Kind: ownership.Assigned, At: 4, Client: "a", Member: "A", Generation: 1, Partitions: []ownership.Partition{"t/0"}},
 		{Kind: ownership.Assigned, At: 5, Client: "b", Member: "B", Generation: 1, Partitions: []ownership.Partition{"t/0"}},
 		{Kind: ownership.Joined, At: 6, Client: "b", Member: "B", Generation: 2},
 		{Kind: ownership.Quiet, At: 9 * second, Began: 7, Patient: true},
 	}}
+	legal := &history.History{Header: history.Header{
+		Format: history.Format, Groups: []string{"g"}, MinSession: 1, MaxSession: time.Hour, NewMemberTimeout: time.Minute, MaxMetadata: 4096, Slack: time.Second, Ran: time.Minute,
+	}}
+	beat, answer := kmsg.NewPtrHeartbeatRequest(), kmsg.NewPtrHeartbeatResponse()
+	beat.Group, answer.ErrorCode = "g", 25 // UNKNOWN_MEMBER_ID: there is no such group
+	legal.Calls = []history.Call{{
+		ID: 1, Groups: legal.Header.Groups, Client: "a", Key: beat.Key(), Version: 4, Request: history.EncodeRequest(beat, 4), Response: history.EncodeResponse(answer, 4),
+		Outcome: history.Answered, Call: 1, Return: 2,
+	}}
 	for _, test := range []struct {
 		stood        bool
+		history      *history.History
 		broken, told int
 		unrested     int
-	}{{false, 2, 2, 0}, {true, 1, 1, 1}} {
+		doubts       int
+	}{{false, nil, 2, 2, 0, 0}, {true, nil, 1, 1, 1, 0}, {false, legal, 1, 1, 0, 1}} {
 		dir := t.TempDir()
-		c := &campaign{o: Options{Out: dir}}
+		c := &campaign{o: Options{Out: dir, Profiles: []string{"4.3.1"}}}
 		c.report.Consumers.Triggers = map[consumers.Trigger]int{}
 		plan := consumers.Plan{Seed: 7, Group: "g"}
 		for range 2 { // of the second group the same is counted, and not told again
-			c.owned(plan, &consumers.Result{Log: log, Happened: map[consumers.Trigger]int{consumers.Join: 3}}, test.stood)
+			c.owned(t.Context(), plan, &consumers.Result{Log: log, History: test.history, Happened: map[consumers.Trigger]int{consumers.Join: 3}}, test.stood)
 		}
 		r := c.report.Consumers
-		if r.Groups != 2 || r.Broken != 2*test.broken || len(r.Failures) != test.told || r.Unrested != 2*test.unrested || r.Triggers[consumers.Join] != 6 {
+		if r.Groups != 2 || r.Broken != 2*test.broken || len(r.Failures) != test.told || r.Unrested != 2*test.unrested || r.Triggers[consumers.Join] != 6 || len(r.Problems) != 2*test.doubts {
 			t.Fatalf("stood still %v: %+v", test.stood, r)
 		}
 		f := r.Failures[0]

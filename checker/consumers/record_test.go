@@ -98,7 +98,7 @@ func TestExcuse(t *testing.T) {
 	g := Begin(Plan{Group: "g"}).group
 	g.blind = []span{{client: "still", from: 10, to: 20}, {client: "killed", from: 50, everything: true}}
 	h := &history.History{Faults: []history.Fault{{Kind: history.Restart, At: 30, Gone: 31, Until: 40}}}
-	for _, c := range []history.Call{
+	h.Calls = []history.Call{
 		{Client: "still", Call: 5, Return: 12, Outcome: history.GivenUp},
 		{Client: "still", Call: 21, Return: 25, Outcome: history.GivenUp},
 		{Client: "other", Call: 5, Return: 12, Outcome: history.GivenUp},
@@ -106,8 +106,6 @@ func TestExcuse(t *testing.T) {
 		{Client: "other", Call: 29, Return: 35, Outcome: history.Closed},
 		{Client: "other", Call: 41, Return: 42, Outcome: history.Closed},
 		{Client: "killed", Call: 45, Return: 46, Outcome: history.Answered},
-	} {
-		h.Calls = append(h.Calls, c)
 	}
 	g.excuse(h)
 	for i, want := range []history.Outcome{history.Lost, history.GivenUp, history.GivenUp, history.Lost, history.Lost, history.Closed, history.Answered} {

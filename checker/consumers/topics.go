@@ -2,7 +2,6 @@ package consumers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -45,15 +44,13 @@ func (a *topics) Create(ctx context.Context, name string, partitions int32) erro
 	t.Topic, t.NumPartitions, t.ReplicationFactor = name, partitions, 1
 	req.Topics = append(req.Topics, t)
 	resp, err := a.ask(ctx, req, 5)
+	var codes []int16
 	if err == nil {
-		all := resp.(*kmsg.CreateTopicsResponse).Topics
-		if len(all) != 1 {
-			err = errors.New("an answer without the topic")
-		} else {
-			err = kerr.ErrorForCode(all[0].ErrorCode)
+		for _, t := range resp.(*kmsg.CreateTopicsResponse).Topics {
+			codes = append(codes, t.ErrorCode)
 		}
 	}
-	return wrap(err, "create topic "+name)
+	return done(err, codes, "create topic "+name)
 }
 
 func (a *topics) Grow(ctx context.Context, name string, partitions int32) error {
@@ -63,15 +60,13 @@ func (a *topics) Grow(ctx context.Context, name string, partitions int32) error 
 	t.Topic, t.Count = name, partitions
 	req.Topics = append(req.Topics, t)
 	resp, err := a.ask(ctx, req, 3)
+	var codes []int16
 	if err == nil {
-		all := resp.(*kmsg.CreatePartitionsResponse).Topics
-		if len(all) != 1 {
-			err = errors.New("an answer without the topic")
-		} else {
-			err = kerr.ErrorForCode(all[0].ErrorCode)
+		for _, t := range resp.(*kmsg.CreatePartitionsResponse).Topics {
+			codes = append(codes, t.ErrorCode)
 		}
 	}
-	return wrap(err, "add partitions to "+name)
+	return done(err, codes, "add partitions to "+name)
 }
 
 func (a *topics) Delete(ctx context.Context, names ...string) error {
@@ -79,10 +74,18 @@ func (a *topics) Delete(ctx context.Context, names ...string) error {
 	req.TimeoutMillis = int32(asking.Milliseconds())
 	req.TopicNames = names
 	_, err := a.ask(ctx, req, 5) // later ones name topics otherwise
-	return wrap(err, "delete topics")
+	return done(err, []int16{0}, "delete topics")
 }
 
-func wrap(err error, what string) error {
+// done says what became of a request about one topic: an error on the way, or the code in the answer.
+func done(err error, codes []int16, what string) error {
+	switch {
+	case err != nil:
+	case len(codes) != 1:
+		err = fmt.Errorf("an answer about %d topics, want one", len(codes))
+	default:
+		err = kerr.ErrorForCode(codes[0])
+	}
 	if err == nil {
 		return nil
 	}

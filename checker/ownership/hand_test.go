@@ -171,8 +171,10 @@ func TestHand(t *testing.T) {
 		{"a plan that is sent again", with(planned("a", 1, "a:t/1", "b:t/0"), synced("b", 1, "t/1")), ""},
 
 		{"another has the place of a member", with(Event{Kind: Crashed, Client: "a"}, started("c"), static(joined("c", 1, "c", "c", "b"), "i"), synced("c", 1, "t/0"), assigned("c", 1, "t/0")), OneLeader + " " + Once + " " + Plan},
-		{"a static member comes back", append([]Event{started("a"), started("b"), static(joined("a", 1, "a", "a", "b"), "i"), joined("b", 1, "a"), planned("a", 1, "a:t/0", "b:t/1"),
-			synced("a", 1, "t/0"), synced("b", 1, "t/1"), assigned("a", 1, "t/0"), assigned("b", 1, "t/1")},
+		{"a static member comes back", append([]Event{
+			started("a"), started("b"), static(joined("a", 1, "a", "a", "b"), "i"), joined("b", 1, "a"), planned("a", 1, "a:t/0", "b:t/1"),
+			synced("a", 1, "t/0"), synced("b", 1, "t/1"), assigned("a", 1, "t/0"), assigned("b", 1, "t/1"),
+		},
 			Event{Kind: Crashed, Client: "a"}, started("c"), static(joined("c", 1, "c", "c", "b"), "i"), synced("c", 1, "t/0"), assigned("c", 1, "t/0")), ""},
 		{"two leaders", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "b", "a", "b")}, OneLeader},
 		{"two leaders, one told of", []Event{started("a"), started("b"), joined("a", 1, "x"), joined("b", 1, "y")}, OneLeader},

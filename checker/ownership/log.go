@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -26,12 +25,6 @@ type Partition string
 // PartitionOf is a partition of a topic.
 func PartitionOf(topic string, number int32) Partition {
 	return Partition(topic + "/" + strconv.Itoa(int(number)))
-}
-
-// topic is the topic of a partition, which may itself have a slash in its name in a log that somebody else has made.
-func (p Partition) topic() string {
-	at := strings.LastIndexByte(string(p), '/')
-	return string(p)[:max(at, 0)]
 }
 
 // Partitions are the partitions that a client names by topic, sorted.
