@@ -10,7 +10,8 @@ import (
 
 func TestRules(t *testing.T) {
 	t.Parallel()
-	muster(t, time.Minute, "rules", "sync.stable").expect(t, 0, "sync.stable.repeats (contract, 2.4-4.4, ", "answered at once with the member's stored assignment", "sync.stable.keeps-timer (quirk, ")
+	muster(t, time.Minute, "rules", "sync", "--json", "/no/such/folder/rules.json").expect(t, 3, "--json: ", "give a path that can be written")
+	muster(t, time.Minute, "rules", "sync.stable").expect(t, 0, "sync.stable.repeats (contract, Kafka 2.4-4.4)", "answered at once with the member's stored assignment", "sync.stable.keeps-timer (quirk, ")
 	muster(t, time.Minute, "rules", "sync.unstable").expect(t, 64, `"sync.unstable"`, "muster rules")
 
 	file := filepath.Join(t.TempDir(), "rules.json")

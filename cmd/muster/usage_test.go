@@ -119,7 +119,7 @@ func TestCheckNothing(t *testing.T) {
 func TestVersionAndExplain(t *testing.T) {
 	muster(t, 10*time.Second, "version").expect(t, 0, "muster "+version)
 	muster(t, 10*time.Second, "--version").expect(t, 0, "muster "+version)
-	muster(t, 10*time.Second, "explain", "join.new.rebalances").expect(t, 0, "class: contract", "A member added to a Stable", "recorded in: join-starts-rebalance", "muster run join-starts-rebalance --target")
+	muster(t, 10*time.Second, "explain", "join.new.rebalances").expect(t, 0, "class: contract", "A member added to a Stable", "recorded from Kafka 4.3.1 in: join-starts-rebalance", "muster run join-starts-rebalance --target")
 	muster(t, 10*time.Second, "list", "join-starts").expect(t, 0, "A newcomer starts a rebalance", "rules: join.new.rebalances")
 	all := muster(t, 10*time.Second, "explain")
 	all.expect(t, 0, "heartbeat.completing")
