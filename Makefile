@@ -39,7 +39,7 @@ fmt: ## Format the source
 	$(GO) tool -modfile=tools/go.mod gofumpt -w cmd checker conformance fuzz impl internal model
 
 bench: ## Benchmarks of the model, the coordinator and the judges
-	$(GO) test -run '^$$' -bench . -benchmem ./model/... ./impl/... ./checker/...
+	$(GO) test -run '^$$' -bench . -benchmem ./model/... ./impl/... ./checker/... ./conformance/targets/embedded
 
 nightly: ## What takes too long for every change (about an hour)
 	@GO="$(GO)" tools/nightly.sh $(KAFKA)

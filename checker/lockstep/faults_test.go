@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
@@ -198,6 +199,29 @@ func TestFaultsAreCaughtAndShrunk(t *testing.T) {
 				t.Errorf("%d events are more than the %d that are needed", events, c.most)
 			}
 		})
+	}
+}
+
+// A walk that is told in words is the walk that is not: so a failure can be made again to be told.
+func TestWordsChangeNothing(t *testing.T) {
+	setup := everything
+	setup.Groups, setup.FailWrites, setup.Network, setup.Jumps, setup.Torn = 2, true, true, true, true
+	run := func(digest bool) Report {
+		r := Rapid(func() checker.Machine { return machine(whole(classic.Java), 1) }, Options{
+			Seed: 5, Checks: 40, Steps: 60, World: whole(classic.Java), Setup: setup, Heal: true, Digest: digest,
+		})
+		if r.Err != nil || r.Violation != nil {
+			t.Fatal(r.Err, r.Violation)
+		}
+		return r
+	}
+	silent, told := run(false), run(true)
+	if told.Digest == silent.Digest {
+		t.Error("nothing is told")
+	}
+	told.Digest = silent.Digest
+	if diff := cmp.Diff(silent, told); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -209,12 +209,12 @@ func (m *Machine) Drain() checker.Effects {
 	return e
 }
 
-var timerKinds = map[core.TimerKind]classic.TimerKind{
+var timerKinds = [core.CleanupTimer + 1]classic.TimerKind{
 	core.SessionTimer: classic.SessionTimer, core.NewMemberTimer: classic.SessionTimer, core.PendingTimer: classic.SessionTimer,
 	core.JoinTimer: classic.GroupJoinTimer, core.SyncTimer: classic.GroupSyncTimer,
 }
 
-var recordKinds = map[core.RecordKind]classic.RecordKind{
+var recordKinds = [core.AbortMarker + 1]classic.RecordKind{
 	core.GroupRecord: classic.GroupRecord, core.GroupTombstone: classic.GroupTombstone,
 	core.OffsetRecord: classic.OffsetRecords, core.OffsetTombstone: classic.OffsetTombstones,
 }
