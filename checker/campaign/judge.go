@@ -15,7 +15,7 @@ const (
 	// explained failures at most: each takes time to be made small.
 	explained = 5
 	// explaining is how long that may take for one, beside finding the wrong answer.
-	explaining = 8 * time.Second
+	explaining = 12 * time.Second
 )
 
 // judge judges histories as they come, until there are no more. What is illegal may be told until the end.
