@@ -1,6 +1,7 @@
 package linearize
 
 import (
+	"context"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -91,4 +92,18 @@ func changedCall(a, b *history.History) int64 {
 		}
 	}
 	return 0
+}
+
+// TestDrawingEnds draws a history that is wide, with too little time: porcupine must not be asked for what is gone.
+func TestDrawingEnds(t *testing.T) {
+	b := newBook("reference")
+	for i := range 12 {
+		b.commit("a", 0, 100, "", -1, int64(i), 0)
+	}
+	b.fetch("b", 200, 201, 99) // nobody committed it
+	for _, d := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		_ = draw(ctx, &b.History, "g", Limits{Explanations: 40}, filepath.Join(t.TempDir(), "page.html"))
+		cancel()
+	}
 }

@@ -80,15 +80,22 @@ func Explain(ctx context.Context, h *history.History, group string, o Explaining
 	return f, nil
 }
 
-// draw saves porcupine's picture of a history.
+// draw saves porcupine's picture of a history. While it draws, porcupine goes again the ways that it has found, and panics where one is not there any more; so that
+// is not ended by the context, nor by what has ended the search.
 func draw(ctx context.Context, h *history.History, group string, limits Limits, file string) error {
 	limits = limits.withDefaults()
 	config, p, err := prepare(h, group, limits)
 	if err != nil {
 		return err
 	}
-	model := newJudge(config, p, limits).model(ctx)
-	_, info := porcupine.CheckOperationsVerbose(model, p.porcupine(), limits.Timeout)
+	if end, ok := ctx.Deadline(); ok {
+		limits.Timeout = min(limits.Timeout, time.Until(end))
+	}
+	if err := ctx.Err(); err != nil || limits.Timeout <= 0 {
+		return errors.Join(err, context.DeadlineExceeded)
+	}
+	_, info := porcupine.CheckOperationsVerbose(newJudge(config, p, limits).model(ctx), p.porcupine(), limits.Timeout)
+	model := newJudge(config, p, limits).model(context.WithoutCancel(ctx))
 	page, err := os.Create(file)
 	if err != nil {
 		return err
