@@ -21,7 +21,7 @@ part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10
 part 'librdkafka mock' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock)$' ./conformance ./conformance/targets/rdkafka
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 part 'pages in a browser' 180 make test-pages GO="$GO" # skips itself, and says so, where there is no chromium
-part 'planted bugs' 600 $GO test -count=1 -timeout 15m -v -run '^TestCampaign' ./fuzz/bugs
+part 'planted bugs' 900 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
 campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is no failure
 	local target code
 	$GO build -o bin/muster ./cmd/muster || return

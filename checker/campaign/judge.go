@@ -16,7 +16,7 @@ const (
 	// explained failures at most: each takes time to be made small.
 	explained = 5
 	// explaining is how long that may take for one, beside finding the wrong answer.
-	explaining = 8 * time.Second
+	explaining = 12 * time.Second
 	// patient is how many times longer a history may take to be judged while no other waits.
 	patient = 4
 )

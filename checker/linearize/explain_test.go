@@ -123,3 +123,19 @@ func TestNoTimeToExplain(t *testing.T) {
 		t.Errorf("%+v %v", f, err)
 	}
 }
+
+// TestDrawingEnds draws a history that is wide, with too little time: porcupine must not be asked for what is gone.
+func TestDrawingEnds(t *testing.T) {
+	b := newBook("reference")
+	for i := range 12 {
+		b.commit("a", 0, 100, "", -1, int64(i), 0)
+	}
+	b.fetch("b", 200, 201, 99) // nobody committed it
+	for _, d := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		if page, why := view(ctx, &b.History, "g", Limits{Explanations: 40}, nil); (page == "") != (why != "") {
+			t.Errorf("in %v a picture of %d bytes, and why there is none: %q", d, len(page), why)
+		}
+		cancel()
+	}
+}

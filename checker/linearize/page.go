@@ -301,7 +301,8 @@ func view(ctx context.Context, h *history.History, group string, limits Limits, 
 			info.AddAnnotations([]porcupine.Annotation{{Tag: lane.Name, Start: b.From, End: b.To, Description: orKind(b), Details: b.Tip, BackgroundColor: colours[b.Kind]}})
 		}
 	}
-	model := newJudge(config, p, limits).model(ctx) // it steps again over what was found, and panics where that ends early
+	// It steps again over what was found, and panics where that ends early.
+	model := newJudge(config, p, limits).model(context.WithoutCancel(ctx))
 	model.DescribeOperation = func(input, _ any) string { return input.(*operation).brief() }
 	// Porcupine takes these two for HTML.
 	model.DescribeOperationMetadata = func(op any) string { return html.EscapeString(op.(*operation).describe()) }

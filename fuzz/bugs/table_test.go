@@ -49,6 +49,7 @@ func TestCampaignTable(t *testing.T) {
 		parts := told.FindStringSubmatch(text)
 		if parts == nil {
 			t.Errorf("%s was not found in %.1f s: %s; %s", bug.ID, took.Seconds(), bug.Title, text)
+			table += fmt.Sprintf("| `%s` | %s | %s | not found | | | %.0f |\n", bug.ID, bug.Title, bug.Suffers, took.Seconds())
 			continue
 		}
 		found++
@@ -62,7 +63,7 @@ func TestCampaignTable(t *testing.T) {
 	if found < 12 {
 		t.Errorf("%d faults were found, want a dozen at least", found)
 	}
-	if *golden.Update && !t.Failed() {
+	if *golden.Update && found >= 12 {
 		golden.Compare(t, "../../docs/planted.md", table)
 	}
 }
