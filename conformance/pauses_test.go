@@ -62,8 +62,8 @@ func pausing(req kmsg.Request) time.Duration {
 	return 0
 }
 
-// TestPausingCoordinator holds that a right coordinator which pauses is neither convicted nor called unsteady. Scenarios that let time pass
-// are left out: there the pauses are no pauses but late timers.
+// TestPausingCoordinator holds that a right coordinator which pauses is neither convicted nor called unsteady, unless it is
+// this machine that stands still. Scenarios that let time pass are left out: there the pauses are no pauses but late timers.
 func TestPausingCoordinator(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits in real time")
@@ -80,7 +80,7 @@ func TestPausingCoordinator(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range rep.Results {
-		if r.Status != conformance.Pass && r.Status != conformance.Skip || r.Unsteady != nil {
+		if r.Status != conformance.Pass && r.Status != conformance.Skip || r.Unsteady != nil && !r.Unsteady.Stalled {
 			t.Errorf("%s: %s %s %v %v", r.Scenario, r.Status, r.Reason, r.Failures(), r.Unsteady)
 		}
 	}

@@ -18,7 +18,7 @@ explore() {
 }
 part 'exploration of larger groups' 1260 explore
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
-part 'librdkafka mock' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock)$' ./conformance ./conformance/targets/rdkafka
+part 'librdkafka mock and wrong texts' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock|TestWrongTextFails)$' ./conformance ./conformance/targets/rdkafka
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 part 'pages in a browser' 180 make test-pages GO="$GO" # skips itself, and says so, where there is no chromium
 part 'planted bugs' 900 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
