@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -133,6 +134,39 @@ func firstLine(text string) string {
 	return line
 }
 
+// planted is this test's own binary with the bank planted. It is built once for tests that overlap.
+func planted(t *testing.T) string {
+	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if built.users == 0 {
+		dir, err := os.MkdirTemp("", "muster-bank-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.binary = filepath.Join(dir, "bugs.test")
+		if err := BuildTest(t.Context(), "./fuzz/bugs", built.binary); err != nil {
+			os.RemoveAll(dir)
+			t.Fatal(err)
+		}
+	}
+	built.users++
+	t.Cleanup(func() {
+		built.Lock()
+		defer built.Unlock()
+		if built.users--; built.users == 0 {
+			os.RemoveAll(filepath.Dir(built.binary))
+		}
+	})
+	return built.binary
+}
+
+var built struct {
+	sync.Mutex
+	users  int
+	binary string
+}
+
 // TestJudge is one judge at work in a process of its own.
 func TestJudge(t *testing.T) {
 	judge, ok := judges[os.Getenv(judgeVar)]
@@ -178,10 +212,7 @@ const neverAnswered = "join-answer-lost"
 // TestCampaignCatchesBugs wakes one bug after the other: each judge has to find what the bank says that it finds, within its budget, and
 // nothing where no bug is awake. With -v it tells which judge caught which, and in what time.
 func TestCampaignCatchesBugs(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "bugs.test")
-	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := planted(t)
 	all, err := All()
 	if err != nil {
 		t.Fatal(err)
