@@ -3,7 +3,6 @@ package bugs
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -58,10 +57,7 @@ func alone(t *testing.T) string {
 // without a fault is not accused.
 func TestClientsLeftAlone(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "bugs.test")
-	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
-		t.Fatal(err)
-	}
+	binary := plantedBinary(t)
 	if found, took := run(t, binary, aloneJudge, EnvVar+"="); found != "" {
 		t.Errorf("with no bug awake, after %.1f s: %s", took.Seconds(), found)
 	}

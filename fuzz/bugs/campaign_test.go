@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,6 +152,39 @@ func firstLine(text string) string {
 	return line
 }
 
+// plantedBinary is this test's own binary with the bank planted. It is built once for tests that overlap.
+func plantedBinary(t *testing.T) string {
+	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if built.users == 0 {
+		dir, err := os.MkdirTemp("", "muster-bank-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.binary = filepath.Join(dir, "bugs.test")
+		if err := BuildTest(t.Context(), "./fuzz/bugs", built.binary); err != nil {
+			os.RemoveAll(dir)
+			t.Fatal(err)
+		}
+	}
+	built.users++
+	t.Cleanup(func() {
+		built.Lock()
+		defer built.Unlock()
+		if built.users--; built.users == 0 {
+			os.RemoveAll(filepath.Dir(built.binary))
+		}
+	})
+	return built.binary
+}
+
+var built struct {
+	sync.Mutex
+	users  int
+	binary string
+}
+
 // TestJudge is one judge at work in a process of its own.
 func TestJudge(t *testing.T) {
 	judge, ok := judges[os.Getenv(judgeVar)]
@@ -189,15 +223,11 @@ func run(t *testing.T, binary, judge string, env ...string) (string, time.Durati
 // planting builds this test binary with the whole bank planted.
 func planting(t *testing.T) (binary string, all []Bug) {
 	t.Helper()
-	binary = filepath.Join(t.TempDir(), "bugs.test")
-	if err := BuildTest(t.Context(), "./fuzz/bugs", binary); err != nil {
-		t.Fatal(err)
-	}
 	all, err := All()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return binary, all
+	return plantedBinary(t), all
 }
 
 // quick are the bugs that linearize is tried on in every run, those that it finds within seconds; nightly it is tried on all. Its histories take
