@@ -8,6 +8,11 @@ export MUSTER_NIGHTLY=1
 part 'unit, with the race detector, ten times' 1200 env MUSTER_LINEARIZE_RUNS=250 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize ./checker/history ./checker/traffic ./checker/campaign/... ./checker/lockstep ./checker/observe ./internal/differ
 part 'legal histories, ten thousand' 300 env MUSTER_LINEARIZE_RUNS=5100 $GO test -count=1 -timeout 30m -v -run '^TestSpecificationIsLegal$' ./checker/linearize
 part 'a second opinion on small histories' 900 env MUSTER_SECOND_OPINION=1 $GO test -count=1 -timeout 40m -run '^Test(Timed|Untimed)Agreement$' ./checker/linearize
+owners() { # legal logs, spoilt logs, and real consumers to whom everything happens
+	$GO test -count=1 -timeout 10m -run '^Test(Legal|Planted)$' ./checker/ownership -rapid.checks=20000 &&
+		$GO test -count=1 -timeout 5m -run '^TestConsumers$' ./conformance/targets/embedded
+}
+part 'owners, twenty thousand logs' 300 owners
 part 'coverage' 120 $GO test -count=1 -timeout 5m ./internal/coverage
 # A run that does not end in time says so and where it can go on: that is no failure, nor is it a pass.
 explore() {
@@ -21,7 +26,7 @@ part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10
 part 'librdkafka mock and wrong texts' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock|TestWrongTextFails)$' ./conformance ./conformance/targets/rdkafka
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 part 'pages in a browser' 180 make test-pages GO="$GO" # skips itself, and says so, where there is no chromium
-part 'planted bugs' 900 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
+part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
 campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is no failure
 	local target code
 	$GO build -o bin/muster ./cmd/muster || return

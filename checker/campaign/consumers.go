@@ -286,10 +286,7 @@ func (r *Consumers) Doubts() (doubts []string) {
 			doubts = append(doubts, fmt.Sprintf("%q was to happen to consumers and never did; give more budget", t))
 		}
 	}
-	for _, p := range r.Problems[:min(len(r.Problems), maxReasons)] {
-		doubts = append(doubts, p)
-	}
-	return doubts
+	return append(doubts, r.Problems[:min(len(r.Problems), maxReasons)]...)
 }
 
 // clone is for whoever reads it while it changes.
