@@ -2,12 +2,14 @@ package bugs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +39,9 @@ const (
 )
 
 const seed = 1
+
+// seedVar is another seed, for campaigns alone.
+const seedVar = "MUSTER_BUG_SEED"
 
 // walk walks dynamic members alone, then everything.
 func walk(t *testing.T) string { return walks(t, func(*lockstep.Options) {}) }
@@ -108,8 +113,12 @@ func traffic(t *testing.T) string {
 	if os.Getenv(EnvVar) == "" { // where there is nothing to find, all of it is used up
 		time = quiet
 	}
+	drawn, err := strconv.ParseUint(cmp.Or(os.Getenv(seedVar), fmt.Sprint(seed)), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
 	report, err := campaign.Run(t.Context(), target, campaign.Options{
-		Seed: seed, Budget: time, Enough: 1, Faults: campaign.Possible(target), Out: t.TempDir(),
+		Seed: drawn, Budget: time, Enough: 1, Faults: campaign.Possible(target), Out: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -144,13 +153,13 @@ func TestJudge(t *testing.T) {
 const caughtMark = "caught: "
 
 // run runs one judge on one bug (or on none) and returns what it found and how long that took.
-func run(t *testing.T, binary, judge, env string) (string, time.Duration) {
+func run(t *testing.T, binary, judge string, env ...string) (string, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, binary, "-test.run=^TestJudge$", "-test.v")
-	cmd.Env = append(os.Environ(), judgeVar+"="+judge, env)
+	cmd.Env = append(append(os.Environ(), judgeVar+"="+judge), env...)
 	output, err := cmd.CombinedOutput()
 	took := time.Since(began)
 	if _, found, ok := bytes.Cut(output, []byte(caughtMark)); ok {
