@@ -203,6 +203,12 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.refuse(e, c, nil, o.Rules, "no answer is due")
 		return
 	}
+	if c != nil && !answered {
+		if got, next := c.joins(), o.Branch.Generation()+1; got > 0 && got != next {
+			j.refuse(e, c, nil, []classic.RuleID{classic.JoinCompleteGeneration}, fmt.Sprintf("generation: expected %d, got %d", next, got))
+			return
+		}
+	}
 	for _, names := range bindings {
 		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed}
 		after.late = j.lateAfter(e, &after, at.Latest)
