@@ -148,6 +148,9 @@ func (a *around) crash(ctx context.Context, t Mortal) error {
 	if err != nil {
 		return err // clients wait until the campaign ends, which is now
 	}
+	if s, ok := t.(interface{ Sound(context.Context) bool }); ok && !s.Sound(ctx) {
+		a.moves() // what it serves is not what it had
+	}
 	a.happened(history.Restart, at, gone, time.Now())
 	close(closed)
 	return nil

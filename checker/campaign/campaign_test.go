@@ -141,6 +141,29 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// unsound is a target that comes back with a part of what it had.
+type unsound struct{ *deathbed }
+
+func (unsound) Sound(context.Context) bool { return false }
+
+// TestUnsound throws away what lives through a restart after which the target serves something else than it had.
+func TestUnsound(t *testing.T) {
+	for _, sound := range []bool{true, false} {
+		d := &deathbed{killed: make(chan struct{}), recover: make(chan struct{})}
+		close(d.recover)
+		var target Mortal = d
+		if !sound {
+			target = unsound{d}
+		}
+		a := newAround(1)
+		one := begun("k")
+		a.join(one)
+		if err := a.crash(t.Context(), target); err != nil || one.moved == sound {
+			t.Errorf("sound %v: thrown away is %v (%v)", sound, one.moved, err)
+		}
+	}
+}
+
 // TestLostTarget kills a target that does not come back.
 func TestLostTarget(t *testing.T) {
 	d := &deathbed{killed: make(chan struct{}), recover: make(chan struct{}), err: errors.New("gone for good")}

@@ -8,8 +8,9 @@ import (
 )
 
 // A broker that is late for seconds is taken for dead by its controller. It gives its groups up then, and loads them again: what was only in memory is
-// gone, as after a crash, but nobody knows when. A broker of our own does so only where the machine is too busy for it, so histories of such a time
-// are thrown away. Somebody else's target, which nothing was done to, has to explain why it does not serve.
+// gone, as after a crash, but nobody knows when. And Kafka of 4.0 and later may serve a part of its groups after a start for which the machine was too
+// busy, and load them again and again (conformance/targets/kafka/loads.go). Histories of such a time on a broker of our own are thrown away. Somebody
+// else's target, which nothing was done to, has to explain why it does not serve.
 
 // own says whether Muster has started the target.
 func (c *campaign) own() bool {

@@ -59,6 +59,15 @@ func (c *call) parks() bool {
 	return key == int16(kmsg.JoinGroup) || key == int16(kmsg.SyncGroup)
 }
 
+// joins is the generation that the answer of a JoinGroup brings, 0 for others. One that is parked is answered with the next generation, or with an error:
+// known beforehand, it tells at once where a request cannot have its place.
+func (c *call) joins() int32 {
+	if join, ok := c.actual.(*kmsg.JoinGroupResponse); ok && join.ErrorCode == 0 {
+		return join.Generation
+	}
+	return 0
+}
+
 // operation is the input of a step. Its window is kept here because porcupine does not show it to the model.
 type operation struct {
 	call  *call

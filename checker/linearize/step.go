@@ -216,6 +216,12 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.refuse(e, c, nil, o.Rules, "no answer is due")
 		return
 	}
+	if c != nil && !answered {
+		if got, next := c.joins(), o.Branch.Generation()+1; got > 0 && got != next {
+			j.refuse(e, c, nil, []classic.RuleID{classic.JoinCompleteGeneration}, fmt.Sprintf("generation: expected %d, got %d", next, got))
+			return
+		}
+	}
 	if seen {
 		j.exercised.saw(e.branch, &o)
 	}

@@ -2,7 +2,6 @@ package bugs
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -55,9 +54,6 @@ const (
 	seedVar = "MUSTER_BUG_SEED"
 	seeds   = 5
 )
-
-// seedVar is another seed, for campaigns alone.
-const seedVar = "MUSTER_BUG_SEED"
 
 // walk walks dynamic members alone, then everything.
 func walk(t *testing.T) string { return walks(t, func(*lockstep.Options) {}) }
@@ -134,12 +130,8 @@ func traffic(t *testing.T) string {
 	if os.Getenv(EnvVar) == "" { // where there is nothing to find, all of it is used up
 		time = quiet
 	}
-	drawn, err := strconv.ParseUint(cmp.Or(os.Getenv(seedVar), fmt.Sprint(seed)), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
 	report, err := campaign.Run(t.Context(), target, campaign.Options{
-		Seed: drawn, Budget: time, Enough: 1, Faults: campaign.Possible(target), Out: t.TempDir(),
+		Seed: seed, Budget: time, Enough: 1, Faults: campaign.Possible(target), Out: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)

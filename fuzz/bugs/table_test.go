@@ -53,7 +53,7 @@ func TestCampaignTable(t *testing.T) {
 		var parts []string
 		left := 0
 		for try := range tries {
-			text, took = run(t, binary, "linearize", bug.Env(), fmt.Sprint(seedVar, "=", seed+try))
+			text, took = run(t, binary, "linearize", bug.Env(), fmt.Sprint(seedVar, "=", seed+uint64(try)))
 			if parts = told.FindStringSubmatch(text); parts != nil {
 				if left, _ = strconv.Atoi(parts[4]); left > 0 && left <= mostCalls {
 					break

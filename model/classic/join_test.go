@@ -176,3 +176,11 @@ func TestEmptyPreparingWithPendingIDs(t *testing.T) {
 	w.do(join(Ref{}, listY)).want("caller 79")
 	w.do(Event{Kind: JoinTimer}).want().phase(Empty).generation(NextGeneration)
 }
+
+// TestEmptyJoin lets the join of a group without members wait for its timer where ids are pending, as in Kafka others may come before that fires.
+func TestEmptyJoin(t *testing.T) {
+	w := newWorld(t, Config{EmptyJoin: true}).stable(1).do(join(Ref{}, listX)).do(leave(known(0))).want("caller 0 [0]")
+	w.phase(PreparingRebalance).generation(SameGeneration).timer(GroupJoinTimer, 0, MaxRebalance)
+	w.do(Event{Kind: JoinTimer}).phase(Empty).generation(NextGeneration)
+	newWorld(t, Config{EmptyJoin: true}).stable(1).do(leave(known(0))).phase(Empty).generation(NextGeneration)
+}

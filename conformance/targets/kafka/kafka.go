@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,7 @@ type Options struct {
 type Target struct {
 	*wire.Target
 	broker *kafka.Broker
+	logged int64 // how long the broker's log was at its last crash
 }
 
 // Open starts a broker of the release with the settings of the profile ("" is the default one). Errors are those of package
@@ -96,7 +98,13 @@ func resigns(version string) bool {
 }
 
 // Crash kills the broker, and returns when it is gone. Recover starts it on its data again, and returns when it serves.
-func (t *Target) Crash() error { return t.broker.Kill() }
+func (t *Target) Crash() error {
+	err := t.broker.Kill()
+	if info, gone := os.Stat(t.broker.LogFile()); gone == nil {
+		t.logged = info.Size()
+	}
+	return err
+}
 
 // Recover is the other half of Crash.
 func (t *Target) Recover(ctx context.Context) error { return t.broker.Restart(ctx) }
