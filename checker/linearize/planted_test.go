@@ -38,7 +38,7 @@ func TestPlantedTimers(t *testing.T) {
 			for seed := range uint64(runs) {
 				o := simOptions{seed: 70_000 + seed, groups: 1, clients: 5, calls: 120}
 				test.edit(&o)
-				v, err := Check(t.Context(), simulate(t, o), Limits{Timeout: time.Second})
+				v, err := Check(t.Context(), simulate(t, o), Limits{Timeout: 10 * time.Second})
 				if err != nil {
 					t.Fatal(err)
 				}
