@@ -22,7 +22,8 @@ type faulty struct {
 type jointFault struct {
 	answer func(kmsg.Response) bool // changes an answer; false loses it
 	timers func([]joint.Timer) []joint.Timer
-	loses  bool // the log, when it is read
+	loses  bool                // the log, when it is read
+	record func(*joint.Record) // changes what a group's record says
 }
 
 type faultyOne struct {
@@ -48,6 +49,11 @@ func (b *faulty) View(of joint.Coordinator, v *joint.View) {
 func (c *faultyOne) Drain(e *joint.Effects) {
 	from := len(e.Answers)
 	c.Coordinator.Drain(e)
+	for i := range e.Records {
+		if r := &e.Records[i]; c.of.fault.record != nil && r.Kind == classic.GroupRecord {
+			c.of.fault.record(r)
+		}
+	}
 	if c.of.fault.answer == nil {
 		return
 	}
@@ -147,5 +153,29 @@ func TestJointMonitorsNotice(t *testing.T) {
 		v := report.Violations[0]
 		last := v.Trace[len(v.Trace)-1]
 		t.Logf("%q in %d steps: %s -> %v", m.Name, len(v.Trace), last.Event, last.Answers)
+	}
+}
+
+// A record of the group that says something else than the group is noticed, whatever it is that differs.
+func TestJointNoticesRecords(t *testing.T) {
+	for what, fault := range map[string]func(*joint.Record){
+		"a member too many": func(r *joint.Record) {
+			if len(r.Members) > 0 {
+				r.Members = append(r.Members, joint.Member{ID: "ghost"})
+			}
+		},
+		"a member too few": func(r *joint.Record) { r.Members = r.Members[:max(len(r.Members)-1, 0)] },
+		"another leader":   func(r *joint.Record) { r.Leader += "!" },
+		"another generation": func(r *joint.Record) {
+			r.Generation++
+		},
+	} {
+		broken := func(h *joint.Hooks, s joint.Settings) joint.Bench {
+			return &faulty{embedded.JointBench(h, s), jointFault{record: fault}}
+		}
+		report := explore.Run(t.Context(), what, small.Machines(broken), explore.Options{StopAtViolation: true, MaxStates: 2000})
+		if len(report.Violations) == 0 || report.Violations[0].Property != "a record's content" {
+			t.Errorf("%s is not noticed: %s", what, report)
+		}
 	}
 }
