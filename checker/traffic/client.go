@@ -89,7 +89,7 @@ func (c *Client) timeouts() {
 	unit := c.setup.unit()
 	c.Session, c.Rebalance = unit*time.Duration(2+c.rand.IntN(4)), unit*time.Duration(2+c.rand.IntN(6))
 	if c.setup.Long && c.rand.IntN(6) == 0 {
-		c.Session, c.Rebalance = 12*unit, 12*unit
+		c.Session, c.Rebalance = 20*unit, 20*unit
 	}
 }
 
