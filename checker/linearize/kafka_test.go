@@ -41,6 +41,11 @@ func TestBetweenSteps(t *testing.T) {
 		{"a look at a group that was dead before", "3.9.2", func(b *book) { seenDead(b, 36) }, Illegal},
 		{"a look at a dead group", "4.3.1", func(b *book) { seenDead(b, 20) }, Illegal},
 
+		{"a list with a dead group", "3.9.2", func(b *book) { listedDead(b, 20, 1) }, Legal},
+		{"a list with a group that was dead before", "3.9.2", func(b *book) { listedDead(b, 36, 1) }, Illegal},
+		{"a list with a dead group that is Empty", "3.9.2", func(b *book) { listedDead(b, 20, 4) }, Illegal},
+		{"a list with a dead group", "4.3.1", func(b *book) { listedDead(b, 20, 1) }, Illegal},
+
 		{"a join that was taken up late", "4.3.1", func(b *book) { // it was answered, and waited for nobody
 			b.commit("a", 0, 1, "", -1, 1, 0)
 			b.join("b", 0, 400, "", refusedJoin(79, "B"))
@@ -84,6 +89,22 @@ func seenDead(b *book, from int) {
 	r.Groups, resp.Groups = []string{"g"}, []kmsg.DeleteGroupsResponseGroup{{Group: "g"}}
 	b.call("a", 10, 35, r, resp)
 	b.describe(from, 40, "Dead", "consumer")
+}
+
+// listedDead: the group is deleted between 10 and 35 ms, its offsets are gone by 19 ms, and a list has it from then on.
+func listedDead(b *book, from int, version int16) {
+	b.commit("a", 0, 1, "", -1, 1, 0)
+	r, resp := kmsg.NewPtrDeleteGroupsRequest(), kmsg.NewPtrDeleteGroupsResponse()
+	r.Groups, resp.Groups = []string{"g"}, []kmsg.DeleteGroupsResponseGroup{{Group: "g"}}
+	b.call("a", 10, 35, r, resp)
+	b.fetch("b", 18, 19, -1)
+	lr, list := kmsg.NewPtrListGroupsRequest(), kmsg.NewPtrListGroupsResponse()
+	g := kmsg.NewListGroupsResponseGroup()
+	g.Group, g.GroupState = "g", "Empty"
+	list.Groups = append(list.Groups, g)
+	c := b.call("d", from, 40, lr, list)
+	c.Version, c.Request = version, history.EncodeRequest(lr, version)
+	c.Response = history.EncodeResponse(list, version)
 }
 
 // describe is a look at a group without members.

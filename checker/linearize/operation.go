@@ -44,7 +44,7 @@ type call struct {
 	outcome  history.Outcome
 	from, to int64 // recorded instants
 	silentAt int64 // 0 where silence proves nothing
-	early    bool  // it shows the group Empty, while a JoinGroup was open that may just have made it: see scala.go
+	early    bool  // it shows the group, although there may have been none: see scala.go
 	raced    bool  // another request of the same kind and member was open at the same time: see races.go
 	unsure   bool  // it may never have reached the coordinator
 	proven   bool  // it has had its effect, whatever its end: see evidence.go

@@ -19,7 +19,7 @@ import (
 // five such things, and under its profiles they are explained:
 //
 //   - A request that has looked its group up before the group was removed finds it dead, and is answered COORDINATOR_NOT_AVAILABLE.
-//   - A look at such a group shows it Dead, still with its protocol type.
+//   - A look at such a group shows it Dead, still with its protocol type; a list without states just has it.
 //   - A group that a JoinGroup has just made is there, Empty, before the JoinGroup has gone on.
 //   - A session that has ended removes its member although the member has come back meanwhile and its timer was started again.
 //   - A pending id that has expired is removed although its JoinGroup has come meanwhile and made it a member: its JoinGroup is never answered.
@@ -49,10 +49,11 @@ func (p *partition) scala() {
 			c.outcome, c.actual = history.Lost, nil
 			continue
 		}
-		if slices.ContainsFunc(removals, c.overlap) {
+		removed := slices.ContainsFunc(removals, c.overlap)
+		if removed {
 			c.actual = buried(c.actual)
 		}
-		c.early = seesEmpty(c.actual) && slices.ContainsFunc(joins, c.overlap)
+		c.early = seesEmpty(c.actual) && slices.ContainsFunc(joins, c.overlap) || removed && listsStateless(c.actual)
 	}
 }
 
@@ -74,6 +75,12 @@ func buried(resp kmsg.Response) kmsg.Response {
 		}
 	}
 	return resp
+}
+
+// listsStateless says whether a list has the group, in a version that does not tell its state: so it may be dead.
+func listsStateless(resp kmsg.Response) bool {
+	list, ok := resp.(*kmsg.ListGroupsResponse)
+	return ok && len(list.Groups) == 1 && list.Version < 4
 }
 
 // seesEmpty says whether a look at the group shows it Empty.
