@@ -43,7 +43,7 @@ func TestKfake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again(t, tg, all, rep)
+	again(t, tg, reg, all, rep)
 	hold(t, reg, rep)
 	holdReadme(t, reg, rep)
 	holdForeseen(t, "kfake", tg.Capabilities(), all, rep)
@@ -80,20 +80,29 @@ func holdSubjects(t *testing.T, reg *conformance.Register, rep conformance.Repor
 	}
 }
 
-// again repeats what failed while this machine was too busy, with more patience: where all that fails is looked at twice the many differences
-// that are known would take most of a minute.
-func again(t *testing.T, tg target.Target, all []*conformance.Scenario, rep conformance.Report) {
+// again repeats what is new and failed while this machine was too busy, with more patience: where all that fails is looked at twice the many
+// differences that are known would take most of a minute.
+func again(t *testing.T, tg target.Target, reg *conformance.Register, all []*conformance.Scenario, rep conformance.Report) {
 	t.Helper()
-	for i, r := range rep.Results {
-		if r.Failure == nil || !r.Failure.Stalled {
-			continue
+	var doubtful []*conformance.Scenario
+	for _, f := range reg.Compare(rep).New {
+		if f.Stalled {
+			doubtful = append(doubtful, all[slices.IndexFunc(all, func(s *conformance.Scenario) bool { return s.Name == f.Scenario })])
 		}
-		at := slices.IndexFunc(all, func(s *conformance.Scenario) bool { return s.Name == r.Scenario })
-		patient, err := conformance.Suite{Scenarios: all[at : at+1], OutDir: t.TempDir()}.Run(t.Context(), tg, nil)
-		if err != nil {
-			t.Fatal(err)
+	}
+	if len(doubtful) == 0 {
+		return
+	}
+	patient, err := conformance.Suite{Scenarios: doubtful, OutDir: t.TempDir()}.Run(t.Context(), tg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range rep.Results {
+		for _, r := range patient.Results {
+			if r.Scenario == rep.Results[i].Scenario {
+				rep.Results[i] = r
+			}
 		}
-		rep.Results[i] = patient.Results[0]
 	}
 }
 
