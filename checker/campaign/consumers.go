@@ -267,7 +267,7 @@ func (c *campaign) explains(ctx context.Context, h *history.History) bool {
 	if h == nil {
 		return false
 	}
-	v, _, err := c.check(ctx, h)
+	v, err := c.check(ctx, h)
 	return err == nil && v.Result == linearize.Legal
 }
 

@@ -58,7 +58,7 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 		}
 		return
 	}
-	v, profile, err := c.check(ctx, h)
+	v, err := c.check(ctx, h)
 	if err != nil {
 		c.fail(fmt.Errorf("campaign: %w", err)) // a history that we have made ourselves
 		return
@@ -96,7 +96,7 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 			c.report.Stalled++ // all that was on its way overlaps then, and any timer may have fired
 			continue
 		}
-		c.report.add(h.Header.Seed, g, profile, whole)
+		c.report.add(h.Header.Seed, g, whole)
 	}
 	much := c.report.Illegal+c.report.Convergence.Apart >= c.o.Enough
 	c.mu.Unlock()
@@ -158,8 +158,9 @@ func (c *campaign) keep(one *cell, v linearize.Verdict, wrong bool) string {
 	return file
 }
 
-// check judges a history by the profile that has explained all so far, or by the first other that explains this one.
-func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Verdict, string, error) {
+// check judges a history by the profile that has explained all so far. A group that it does not explain is judged by the others: one that explains it
+// clears it, and one that cannot tell leaves it undecided.
+func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Verdict, error) {
 	c.mu.Lock()
 	first := c.using
 	c.mu.Unlock()
@@ -169,25 +170,44 @@ func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Ver
 		limits.Timeout *= patient
 	}
 	v, err := linearize.Check(ctx, h, limits)
-	if err != nil || v.Result != linearize.Illegal {
-		return v, h.Header.Profile, err
-	}
 	for i, profile := range c.o.Profiles {
+		if err != nil || v.Result != linearize.Illegal {
+			break
+		}
 		if i == first {
 			continue
 		}
 		other := *h
 		other.Header.Profile = profile
-		if w, err := linearize.Check(ctx, &other, limits); err != nil || w.Result == linearize.Legal {
-			if err == nil {
-				c.mu.Lock()
-				c.using = i
-				c.mu.Unlock()
-			}
-			return w, profile, err
+		var w linearize.Verdict
+		if w, err = linearize.Check(ctx, &other, limits); err != nil {
+			break
+		}
+		if w.Result == linearize.Legal {
+			c.mu.Lock()
+			c.using = i
+			c.mu.Unlock()
+		}
+		v = kinder(v, w)
+	}
+	return v, err
+}
+
+// kinder takes of each group the kinder of two verdicts.
+func kinder(v, w linearize.Verdict) linearize.Verdict {
+	v.Groups = slices.Clone(v.Groups)
+	for i := range v.Groups {
+		if v.Groups[i].Result == linearize.Illegal && w.Groups[i].Result != linearize.Illegal || v.Groups[i].Result == linearize.Unknown && w.Groups[i].Result == linearize.Legal {
+			v.Groups[i] = w.Groups[i]
 		}
 	}
-	return v, h.Header.Profile, nil
+	v.Result = linearize.Legal
+	for _, result := range []linearize.Result{linearize.Unknown, linearize.Illegal} {
+		if slices.ContainsFunc(v.Groups, func(g linearize.GroupVerdict) bool { return g.Result == result }) {
+			v.Result = result
+		}
+	}
+	return v
 }
 
 // explain makes a wrong history small and saves it, unless enough of its kind are told already. The first is told whatever happens.

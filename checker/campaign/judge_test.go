@@ -154,6 +154,39 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// TestKinder holds that a group which one profile does not explain is accused only where no other explains it, or cannot tell; and that what is wrong with one
+// group of a history accuses no other.
+func TestKinder(t *testing.T) {
+	const illegal, unknown, legal = linearize.Illegal, linearize.Unknown, linearize.Legal
+	for _, test := range []struct{ first, second, want []linearize.Result }{
+		{[]linearize.Result{illegal}, []linearize.Result{legal}, []linearize.Result{legal}},
+		{[]linearize.Result{illegal}, []linearize.Result{unknown}, []linearize.Result{unknown}},
+		{[]linearize.Result{illegal}, []linearize.Result{illegal}, []linearize.Result{illegal}},
+		{[]linearize.Result{illegal, illegal}, []linearize.Result{illegal, legal}, []linearize.Result{illegal, legal}},
+		{[]linearize.Result{illegal, legal}, []linearize.Result{unknown, illegal}, []linearize.Result{unknown, legal}},
+		{[]linearize.Result{illegal, unknown}, []linearize.Result{legal, legal}, []linearize.Result{legal, legal}},
+	} {
+		verdict := func(profile string, results []linearize.Result) (v linearize.Verdict) {
+			for _, r := range results {
+				v.Groups = append(v.Groups, linearize.GroupVerdict{Profile: profile, Result: r})
+			}
+			return v
+		}
+		got, worst := kinder(verdict("java", test.first), verdict("scala", test.second)), legal
+		for i, g := range got.Groups {
+			if g.Result != test.want[i] || g.Profile == "scala" != (test.want[i] != test.first[i]) {
+				t.Errorf("%v and %v: group %d is %v by %s", test.first, test.second, i, g.Result, g.Profile)
+			}
+			if worst == legal || g.Result == illegal {
+				worst = g.Result
+			}
+		}
+		if got.Result != worst {
+			t.Errorf("%v and %v: %v in all, want %v", test.first, test.second, got.Result, worst)
+		}
+	}
+}
+
 // mortal is a target that Muster has started.
 type mortal struct{ target.Target }
 

@@ -80,7 +80,7 @@ func (r *Report) Doubts(asked Faults) (doubts []string) {
 }
 
 // add takes the verdict on one group into the report.
-func (r *Report) add(seed uint64, g linearize.GroupVerdict, profile, file string) {
+func (r *Report) add(seed uint64, g linearize.GroupVerdict, file string) {
 	r.Groups++
 	r.Calls += g.Calls
 	r.Overlap = max(r.Overlap, g.Overlap)
@@ -92,7 +92,7 @@ func (r *Report) add(seed uint64, g linearize.GroupVerdict, profile, file string
 		if r.Profiles == nil {
 			r.Profiles = map[string]int{}
 		}
-		r.Profiles[profile]++
+		r.Profiles[g.Profile]++
 	case linearize.Illegal:
 		r.Illegal++
 	case linearize.Unknown:

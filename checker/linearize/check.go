@@ -64,6 +64,7 @@ type Verdict struct {
 // GroupVerdict is the verdict on one group.
 type GroupVerdict struct {
 	Group      string
+	Profile    string // by which it was judged
 	Result     Result
 	Reason     string
 	Calls      int
@@ -108,6 +109,7 @@ func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, err
 		} else {
 			g = checkGroup(ctx, config, p, limits)
 		}
+		g.Profile = h.Header.Profile
 		v.Groups = append(v.Groups, g)
 		switch {
 		case g.Result == Illegal:
