@@ -160,6 +160,11 @@ func TestDamage(t *testing.T) {
 		{"a line that is too long", func(l []string) []string { l[5] = strings.Repeat("x", 9<<20) + "\n"; return l }, "line 6: longer than 8388608 bytes, and not read", 1, 0},
 		{"two things on a line", func(l []string) []string { l[5] = l[5][:len(l[5])-2] + "," + l[6][1:]; return l }, "line 6: want one of call, return, fault and end on a line, got 2", 1, 0},
 		{"an unknown field", func(l []string) []string { return at(l, 5, `"client"`, `"klient"`) }, `unknown field "klient"`, 1, 0},
+		{"a fault without an end in sight", func(l []string) []string { return at(l, 11, `"until":60`, `"until":9223372036854775807`) }, "more than 87600h0m0s after the start", all, 0},
+		{"an instant of another age", func(l []string) []string { return at(l, 10, `"at":45`, `"at":9223372036854775807`) }, "call 5 returns at 9223372036854775807 ns: more than", 4, 0},
+		{"a call of another age", func(l []string) []string { return at(l, 9, `"at":40`, `"at":9223372036854775807`) }, "call 5 is at 9223372036854775807 ns: more than", 3, 0},
+		{"a session of ages", func(l []string) []string { return at(l, 0, `"min_session_ns":`, `"min_session_ns":922337203685477580`) }, "min_session_ns is 922337203685477580", 0, 0},
+		{"a time that is negative", func(l []string) []string { return at(l, 0, `"max_session_ns":`, `"max_session_ns":-`) }, "max_session_ns is -", 0, 0},
 		{"no header", func(l []string) []string { return l[1:] }, "line 1 must be a header", 0, 0},
 		{"another format", func(l []string) []string { return at(l, 0, history.Format, "other/9") }, `its format is "other/9"`, 0, 0},
 		{"an older format", func(l []string) []string {

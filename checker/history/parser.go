@@ -77,6 +77,10 @@ func (p *parser) since(at int64, what string, args ...any) {
 	case at < 0:
 		p.report(p.number, "%s is at %d ns, before the start of the run", fmt.Sprintf(what, args...), at)
 		p.cut = min(p.cut, at)
+	case at > int64(longest):
+		p.report(p.number, "%s is at %d ns: more than %v after the start", fmt.Sprintf(what, args...), at, longest)
+		p.cut = min(p.cut, p.latest)
+		return
 	case at < p.latest:
 		p.report(p.number, "the clock stepped back: %s is at %d ns, after a line at %d ns", fmt.Sprintf(what, args...), at, p.latest)
 		p.cut = min(p.cut, at)
@@ -144,6 +148,10 @@ func (p *parser) ended(l *returnLine) {
 	case err != nil:
 		bad("call %d: %v", c.ID, err)
 		return
+	case l.At > int64(longest):
+		bad("call %d returns at %d ns: more than %v after the start", c.ID, l.At, longest)
+		p.cut = min(p.cut, c.Call)
+		return
 	case l.At < c.Call:
 		bad("call %d returns at %d ns, before its call at %d ns", c.ID, l.At, c.Call)
 		p.cut = min(p.cut, l.At)
@@ -179,6 +187,9 @@ func (p *parser) fault(f Fault) {
 		p.cut = min(p.cut, f.At)
 	case f.Until != 0 && f.Until < max(f.At, f.Gone) || f.Gone != 0 && f.Gone < f.At:
 		p.report(p.number, "a fault (%s) from %d ns, gone at %d ns, is over at %d ns already", f.Kind, f.At, f.Gone, f.Until)
+		p.cut = min(p.cut, f.At)
+	case max(f.Gone, f.Until) > int64(longest):
+		p.report(p.number, "a fault (%s) from %d ns, gone at %d ns, is over at %d ns: more than %v after the start", f.Kind, f.At, f.Gone, f.Until, longest)
 		p.cut = min(p.cut, f.At)
 	case f.Kind == Restart && (f.Gone == 0 || f.Until == 0):
 		p.report(p.number, "a restart needs gone and until: when the target was surely dead, and when it served again")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/muster-kafka/muster/internal/input"
 )
@@ -101,6 +102,9 @@ func (p *parser) line(text []byte, long, last bool) error {
 		if l.Header.Format != Format {
 			return fmt.Errorf("%w: its format is %q, this Muster reads %q", ErrNoHistory, l.Header.Format, Format)
 		}
+		if err := l.Header.check(); err != nil {
+			return err
+		}
 		p.header = l.Header
 	case errors.Is(err, errTooLong):
 		p.unread("%v", err)
@@ -122,6 +126,28 @@ func (p *parser) line(text []byte, long, last bool) error {
 		p.end = l.End
 	default:
 		p.unread("a second header")
+	}
+	return nil
+}
+
+// longest is the most of any time in a history, so that two of them can be added.
+const longest = 10 * 365 * 24 * time.Hour
+
+// check says what in a header cannot be.
+func (h *Header) check() error {
+	for _, f := range []struct {
+		name string
+		time time.Duration
+	}{
+		{"min_session_ns", h.MinSession}, {"max_session_ns", h.MaxSession}, {"new_member_timeout_ns", h.NewMemberTimeout}, {"tick_ns", h.Tick}, {"slack_ns", h.Slack},
+		{"stall_ns", h.Stall}, {"stalled_for_ns", h.StalledFor}, {"ran_ns", h.Ran}, {"initial_delay_ns", h.InitialDelay},
+	} {
+		if f.time < 0 || f.time > longest {
+			return fmt.Errorf("%w: %s is %d, which has to be 0 to %d (ten years)", ErrNoHistory, f.name, f.time.Nanoseconds(), longest.Nanoseconds())
+		}
+	}
+	if h.MaxMetadata < 0 || h.MaxSize < 0 {
+		return fmt.Errorf("%w: max_metadata is %d and max_size %d, which must not be negative", ErrNoHistory, h.MaxMetadata, h.MaxSize)
 	}
 	return nil
 }

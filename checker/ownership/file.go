@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/muster-kafka/muster/internal/input"
 )
@@ -71,9 +72,12 @@ func IsFile(ctx context.Context, path string) bool {
 		return false
 	}
 	defer f.Close()
-	start := make([]byte, 100)
-	n, _ := io.ReadFull(f, start)
-	return bytes.HasPrefix(start[:n], []byte(`{"header":{"format":"muster-ownership/`))
+	var start first
+	if json.NewDecoder(io.LimitReader(f, maxLine)).Decode(&start) != nil || start.Header == nil {
+		return false
+	}
+	name, _, _ := strings.Cut(Format, "/")
+	return strings.HasPrefix(start.Header.Format, name+"/")
 }
 
 // ReadFile reads a log from a file; see Read.

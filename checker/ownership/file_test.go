@@ -75,7 +75,11 @@ func TestIsFile(t *testing.T) {
 	if err := os.WriteFile(other, []byte(`{"header":{"format":"muster-history/2"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !IsFile(t.Context(), mine) || IsFile(t.Context(), other) || IsFile(t.Context(), filepath.Join(dir, "nowhere")) {
+	spaced := filepath.Join(dir, "spaced.jsonl")
+	if err := os.WriteFile(spaced, []byte("{ \"header\": {\"target\": \"t\", \"format\": \"muster-ownership/9\"} }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !IsFile(t.Context(), mine) || !IsFile(t.Context(), spaced) || IsFile(t.Context(), other) || IsFile(t.Context(), filepath.Join(dir, "nowhere")) {
 		t.Error("logs of ownership are not told from other files")
 	}
 	l, problems, err := ReadFile(t.Context(), mine)

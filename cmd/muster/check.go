@@ -49,7 +49,7 @@ func check(cmd *cobra.Command, path, report string, limits linearize.Limits) err
 	if err != nil {
 		return usage("%s cannot be judged: %v\na history is a .jsonl file in the form of docs/history.md, such as a run leaves in %s where linearizability failed", path, err, outDir)
 	}
-	out := cmd.OutOrStdout()
+	out := plain{cmd.OutOrStdout()}
 	fmt.Fprintf(out, "%s: a history of %s, seed %d\n", path, h.Header.Target, h.Header.Seed)
 	for _, g := range v.Groups {
 		fmt.Fprintf(out, "  group %s: %s, at most %d at a time: %v", g.Group, counted(g.Calls, "call"), g.Overlap, g.Result)

@@ -82,7 +82,7 @@ func checkOwnership(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return usage("%s cannot be judged: %v\na log of ownership is a .jsonl file in the form of docs/ownership.md, such as muster campaign leaves in %s", path, err, outDir)
 	}
-	out := cmd.OutOrStdout()
+	out := plain{cmd.OutOrStdout()}
 	v := ownership.Judge(l)
 	fmt.Fprintf(out, "%s: who owned what in group %s of %s, seed %d\n", path, l.Header.Group, l.Header.Target, l.Header.Seed)
 	fmt.Fprintf(out, "  %s in %s; %s; at rest %s\n", counted(v.Claims, "claim"), counted(v.Generations, "generation"), counted(v.Zombies, "zombie"), counted(v.Rests, "time"))

@@ -80,7 +80,7 @@ func (r *reports) outputs(v *verdict.Verdict) ([]output, error) {
 		return nil, unavailable(fmt.Errorf("--report: %w; nothing was judged, give a folder that can be written", err))
 	}
 	index := func(w io.Writer) error { return v.WriteHTML(w, r.folder) }
-	for _, o := range []output{{"report", "verdict.json", v.WriteJSON}, {"report", "verdict.txt", v.WriteTable}, {"report", "index.html", index}} {
+	for _, o := range []output{{"report", "verdict.json", v.WriteJSON}, {"report", "verdict.txt", plainly(v.WriteTable)}, {"report", "index.html", index}} {
 		o.path = filepath.Join(r.folder, o.path)
 		outputs = append(outputs, o)
 	}
@@ -93,7 +93,7 @@ func conclude(cmd *cobra.Command, v *verdict.Verdict, outputs []output) error {
 	if written != nil {
 		v.NotWritten()
 	}
-	told := v.WriteTable(cmd.OutOrStdout())
+	told := v.WriteTable(plain{cmd.OutOrStdout()})
 	if err := errors.Join(told, written); err != nil {
 		v.NotWritten()
 		fmt.Fprintf(cmd.ErrOrStderr(), "muster: the verdict is %s, but it could not be written: %v\n", v.Result, err)
