@@ -190,7 +190,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
+	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped, later: config.Profile.Name != classic.Reference.Name}
 }
 
 // model is the judge in porcupine's terms.
