@@ -40,8 +40,6 @@ const (
 	slowPause = 100 * time.Millisecond
 	// stallFrom is the lateness from which on a round counts as stalled; below it is ordinary scheduling.
 	stallFrom = 50 * time.Millisecond
-	// maxStalled is the share of a history that may be stalled before nothing can be said.
-	maxStalled = 0.2
 	// patience of the canary with the target.
 	canaryPatience = 10 * time.Second
 	// remembered stalls: a history is far shorter.

@@ -151,11 +151,25 @@ func (c *campaign) consumerPlan(reach Reachable, n int) consumers.Plan {
 		Static:  c.caps.Has(target.Static), Session: session, Rebalance: session * 3 / 5, Heartbeat: session / beats, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
 	}
 	if c.caps.MaxGroups == 0 {
-		plan.Topics, plan.Prefix = consumers.TopicsOf(c.target), name+"-"
+		plan.Topics, plan.Prefix = c.keeping(consumers.TopicsOf(c.target)), name+"-"
 	} else {
 		plan.Fixed, plan.FixedCount = c.topic(), c.o.topicPartitions()
 	}
 	return plan
+}
+
+// kept are topics that stay until the target goes. When any topic is deleted, the coordinator of Kafka up to 3.9 removes all groups that are Empty and have
+// no offsets, whoever's they are (cleanup.removes): so their generations would begin anew, and no history of theirs would say why.
+type kept struct{ consumers.Topics }
+
+func (kept) Delete(context.Context, ...string) error { return nil }
+
+// keeping are topics that stay where the coordinator may be one that removes groups when they go.
+func (c *campaign) keeping(t consumers.Topics) consumers.Topics {
+	if t != nil && slices.ContainsFunc(c.o.Profiles, linearize.IsScala) {
+		return kept{t}
+	}
+	return t
 }
 
 // topicPartitions are those that the one topic of a target has at least: see target.Capabilities.

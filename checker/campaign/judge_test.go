@@ -80,7 +80,7 @@ func TestLook(t *testing.T) {
 		{"not decided", judged(7, beat(unknownMember), hangUp), nil, Report{Groups: 1, Calls: 2, Unknown: 1}, true},
 		{"not decided, after a stall", judged(7, beat(unknownMember), hangUp), func(c *cell) { c.worst = 60 * time.Millisecond }, Report{Stalled: 1}, false},
 		{"wrong, after a stall", judged(7, beat(0)), func(c *cell) { c.worst = 60 * time.Millisecond }, Report{Groups: 1, Calls: 1, Illegal: 1}, true},
-		{"stalled for too long", judged(7, beat(0)), func(c *cell) { c.history.Header.StalledFor = 300 * time.Millisecond }, Report{Stalled: 1}, false},
+		{"stalled for too long", judged(7, beat(0)), func(c *cell) { c.history.Header.StalledFor = 600 * time.Millisecond }, Report{Stalled: 1}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.edit != nil {
