@@ -189,7 +189,10 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 		recorded = &history.History{}
 	}
 	c.finish(one, recorded, ended)
-	c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
+	lost := c.lostGroups(one) // then generations have begun anew, and so has who owns what
+	if !lost {
+		c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
+	}
 	if err != nil && ctx.Err() == nil {
 		c.mu.Lock()
 		c.report.Consumers.Problems = append(c.report.Consumers.Problems, "a group of real consumers could not work: "+err.Error())
@@ -200,7 +203,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 			c.tidy(ctx, one)
 		}
 		c.count(one)
-		if c.lostGroups(one) {
+		if lost {
 			c.threwAway()
 			return err == nil
 		}
