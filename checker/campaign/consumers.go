@@ -181,6 +181,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	one := &cell{plan: traffic.Plan{Setup: traffic.Setup{Seed: plan.Seed, Name: plan.Name, Groups: []string{plan.Group}}}, rec: runner.Recorder(), started: runner.Recorder().Start}
 	c.around.join(one)
 	err := runner.Drive(ctx)
+	down := c.around.down()
 	c.around.leave(one)
 	ended := time.Now()
 	result := runner.Result()
@@ -189,7 +190,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 		recorded = &history.History{}
 	}
 	c.finish(one, recorded, ended)
-	lost := c.lostGroups(one) // then generations have begun anew, and so has who owns what
+	lost := down || c.lostGroups(one) // then generations have begun anew, and so has who owns what
 	if !lost {
 		c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
 	}
