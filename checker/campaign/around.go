@@ -71,6 +71,18 @@ func (a *around) paused() time.Duration {
 	return a.stood + time.Since(a.frozen)
 }
 
+// down says whether the target has been killed and is not said to serve again yet: no history knows of that until then.
+func (a *around) down() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	select {
+	case <-a.open:
+		return false
+	default:
+		return true
+	}
+}
+
 func (a *around) counted() map[history.FaultKind]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

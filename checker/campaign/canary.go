@@ -30,8 +30,9 @@ type canary struct {
 
 // stall is a time during which nothing came back.
 type stall struct {
+	due  time.Time // since then; some of it may have been on purpose
 	end  time.Time
-	late time.Duration
+	late time.Duration // without what was on purpose
 }
 
 const (
@@ -40,8 +41,6 @@ const (
 	slowPause = 100 * time.Millisecond
 	// stallFrom is the lateness from which on a round counts as stalled; below it is ordinary scheduling.
 	stallFrom = 50 * time.Millisecond
-	// maxStalled is the share of a history that may be stalled before nothing can be said.
-	maxStalled = 0.2
 	// patience of the canary with the target.
 	canaryPatience = 10 * time.Second
 	// remembered stalls: a history is far shorter.
@@ -140,12 +139,16 @@ func (k *canary) late(now time.Time) time.Duration {
 func (k *canary) saw(at time.Time, late time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	due := at.Add(-late)
+	if !k.began.IsZero() {
+		due = k.began.Add(k.pause)
+	}
 	k.began = time.Time{}
 	k.latest = max(k.latest, late)
 	if late < stallFrom {
 		return
 	}
-	k.stalls = append(k.stalls, stall{at, late})
+	k.stalls = append(k.stalls, stall{due, at, late})
 	for len(k.stalls) > 0 && at.Sub(k.stalls[0].end) > remembered {
 		k.stalls = k.stalls[1:]
 	}
@@ -164,13 +167,14 @@ func (k *canary) lately() time.Duration {
 func (k *canary) between(from, to time.Time) (all []stall) {
 	k.mu.Lock()
 	for _, s := range k.stalls {
-		if !s.end.Before(from) && !s.end.Add(-s.late).After(to) {
+		if !s.end.Before(from) && !s.due.After(to) {
 			all = append(all, s)
 		}
 	}
+	due := k.began.Add(k.pause)
 	k.mu.Unlock()
 	if late := k.late(to); late >= stallFrom { // and nothing has come back yet
-		all = append(all, stall{to, late})
+		all = append(all, stall{due, to, late})
 	}
 	return all
 }

@@ -151,11 +151,25 @@ func (c *campaign) consumerPlan(reach Reachable, n int) consumers.Plan {
 		Static:  c.caps.Has(target.Static), Session: session, Rebalance: session * 3 / 5, Heartbeat: session / beats, Delay: c.caps.InitialDelay, Enter: c.around.Enter,
 	}
 	if c.caps.MaxGroups == 0 {
-		plan.Topics, plan.Prefix = consumers.TopicsOf(c.target), name+"-"
+		plan.Topics, plan.Prefix = c.keeping(consumers.TopicsOf(c.target)), name+"-"
 	} else {
 		plan.Fixed, plan.FixedCount = c.topic(), c.o.topicPartitions()
 	}
 	return plan
+}
+
+// kept are topics that stay until the target goes. When any topic is deleted, the coordinator of Kafka up to 3.9 removes all groups that are Empty and have
+// no offsets, whoever's they are (cleanup.removes): so their generations would begin anew, and no history of theirs would say why.
+type kept struct{ consumers.Topics }
+
+func (kept) Delete(context.Context, ...string) error { return nil }
+
+// keeping are topics that stay where the coordinator may be one that removes groups when they go.
+func (c *campaign) keeping(t consumers.Topics) consumers.Topics {
+	if t != nil && slices.ContainsFunc(c.o.Profiles, linearize.IsScala) {
+		return kept{t}
+	}
+	return t
 }
 
 // topicPartitions are those that the one topic of a target has at least: see target.Capabilities.
@@ -167,6 +181,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	one := &cell{plan: traffic.Plan{Setup: traffic.Setup{Seed: plan.Seed, Name: plan.Name, Groups: []string{plan.Group}}}, rec: runner.Recorder(), started: runner.Recorder().Start}
 	c.around.join(one)
 	err := runner.Drive(ctx)
+	down := c.around.down()
 	c.around.leave(one)
 	ended := time.Now()
 	result := runner.Result()
@@ -175,7 +190,10 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 		recorded = &history.History{}
 	}
 	c.finish(one, recorded, ended)
-	c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
+	lost := down || c.lostGroups(one) // then generations have begun anew, and so has who owns what
+	if !lost {
+		c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
+	}
 	if err != nil && ctx.Err() == nil {
 		c.mu.Lock()
 		c.report.Consumers.Problems = append(c.report.Consumers.Problems, "a group of real consumers could not work: "+err.Error())
@@ -186,7 +204,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 			c.tidy(ctx, one)
 		}
 		c.count(one)
-		if c.lostGroups(one) {
+		if lost {
 			c.threwAway()
 			return err == nil
 		}

@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -87,6 +89,24 @@ func TestOwned(t *testing.T) {
 		}
 		if _, err := os.Stat(f.File); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// dropping are topics that can be deleted.
+type dropping struct{ consumers.Topics }
+
+func (dropping) Delete(context.Context, ...string) error { return errors.New("deleted") }
+
+// TestKept holds that a coordinator which removes groups when a topic is deleted is not asked to delete any while histories are made.
+func TestKept(t *testing.T) {
+	for profile, stay := range map[string]bool{"3.9.2": true, "scala": true, "3.9.2+java": false, "4.3.1": false, "reference": false} {
+		c := judging(t, profile)
+		if got := c.keeping(dropping{}).Delete(t.Context(), "t") == nil; got != stay {
+			t.Errorf("%s: topics stay %v, want %v", profile, got, stay)
+		}
+		if c.keeping(nil) != nil {
+			t.Errorf("%s: topics where there are none", profile)
 		}
 	}
 }

@@ -21,6 +21,9 @@ type Convergence struct {
 // patientStall is the longest stall that cannot expel a client that heals: its session is twice as long.
 const patientStall = time.Second
 
+// haltingShare is the share of the time that clients had to come together which may be stalled before nothing can be said.
+const haltingShare = 0.2
+
 // converges takes up what has become of a group, whose history was judged, and returns why its clients should be together and are not; empty
 // where they are, or nothing can be told.
 func (c *campaign) converges(one *cell, g linearize.GroupVerdict) (apart *traffic.Healed) {
@@ -35,7 +38,7 @@ func (c *campaign) converges(one *cell, g linearize.GroupVerdict) (apart *traffi
 				total += s.late
 			}
 		}
-		slow := worst > patientStall || float64(total) > maxStalled*float64(h.Took)
+		slow := worst > patientStall || float64(total) > haltingShare*float64(h.Took)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.report.Convergence.add(h, g.Result, slow, one.plan.Seed)

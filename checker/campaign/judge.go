@@ -52,7 +52,7 @@ func (c *campaign) threwAway() {
 // look judges one history.
 func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	h := one.history
-	if h.Header.Ran > 0 && float64(h.Header.StalledFor) > maxStalled*float64(h.Header.Ran) {
+	if h.Header.Ran > 0 && float64(h.Header.StalledFor) > linearize.MaxStalled*float64(h.Header.Ran) {
 		if one.of == nil {
 			c.threwAway()
 		}

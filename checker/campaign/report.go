@@ -63,7 +63,7 @@ func (r *Report) Doubts(asked Faults) (doubts []string) {
 		}
 	}
 	if made := r.Stalled + r.Groups; r.Stalled > made/5 {
-		say("%d of %d histories were thrown away, as this machine or the target stood still for more than a fifth of their time; run it again with less beside it", r.Stalled, made)
+		say("%d of %d histories were thrown away, as this machine or the target stood still for more than half of their time; run it again with less beside it", r.Stalled, made)
 	}
 	if r.Left > r.Groups/5 {
 		say("there was no time to judge %d histories; give more budget", r.Left)

@@ -27,8 +27,7 @@ func (c *campaign) stalls(one *cell, h *history.History, ended time.Time) (total
 		all = append(all, history.Fault{Kind: history.Pause, At: max(0, from), Until: max(0, until), What: "nothing came back"})
 	}
 	for _, s := range c.canary.between(one.started, ended) {
-		until := one.rec.At(s.end)
-		add(until-int64(s.late), until)
+		add(one.rec.At(s.due), one.rec.At(s.end)) // with what was on purpose: nothing came back before, between, and after that
 		if s.late > c.o.Slack {
 			total += s.late
 		}

@@ -104,7 +104,7 @@ func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, err
 	v := Verdict{Result: Legal}
 	for _, p := range parts {
 		g := GroupVerdict{Group: p.group, Calls: len(p.calls)}
-		if share := stalled(&h.Header); share > maxStalled {
+		if share := stalled(&h.Header); share > MaxStalled {
 			g.Reason = fmt.Sprintf("the run was stalled for %.0f %% of its time; run it again on a machine with less to do", share*100)
 		} else {
 			g = checkGroup(ctx, config, p, limits)
@@ -143,8 +143,9 @@ func prepare(h *history.History, group string, limits Limits) (observe.Config, *
 	return config, nil, fmt.Errorf("no call is about group %q", group)
 }
 
-// maxStalled is the share of a run that may be stalled before nothing can be said.
-const maxStalled = 0.2
+// MaxStalled is the share of a run that may be stalled before nothing can be said. What stood still excuses only what was due just then, so it may be large: the rest
+// of the run is judged as ever.
+const MaxStalled = 0.5
 
 func stalled(h *history.Header) float64 {
 	if h.Ran <= 0 {
@@ -190,7 +191,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: isScala(config.Profile.Name), drops: !config.Profile.AnswersDropped}
+	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: IsScala(config.Profile.Name), drops: !config.Profile.AnswersDropped, later: config.Profile.Name != classic.Reference.Name}
 }
 
 // model is the judge in porcupine's terms.

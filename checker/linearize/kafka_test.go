@@ -46,6 +46,11 @@ func TestBetweenSteps(t *testing.T) {
 		{"a list with a dead group that is Empty", "3.9.2", func(b *book) { listedDead(b, 20, 4) }, Illegal},
 		{"a list with a dead group", "4.3.1", func(b *book) { listedDead(b, 20, 1) }, Illegal},
 
+		{"a leader that leaves while it assigns", "4.3.1", func(b *book) { leftAssigning(b, 5) }, Legal},
+		{"a leader that leaves while it assigns", "3.9.2", func(b *book) { leftAssigning(b, 5) }, Legal},
+		{"a leader that leaves while it assigns", "reference", func(b *book) { leftAssigning(b, 5) }, Illegal},
+		{"a leader that has left before it assigns", "4.3.1", func(b *book) { leftAssigning(b, 12) }, Illegal},
+
 		{"a join that was taken up late", "4.3.1", func(b *book) { // it was answered, and waited for nobody
 			b.commit("a", 0, 1, "", -1, 1, 0)
 			b.join("b", 0, 400, "", refusedJoin(79, "B"))
@@ -80,6 +85,16 @@ func expiredJoining(b *book, at int) {
 	b.join("b", 0, 1, "", refusedJoin(79, "B"))
 	b.join("b", at, 900, "B", nil)
 	b.heartbeat("c", at+10, at+11, "B", 0, 25)
+}
+
+// leftAssigning: the SyncGroup of A, the leader, is never answered. A leaves between 5 and 10 ms.
+func leftAssigning(b *book, from int) {
+	b.join("a", 0, 1, "", refusedJoin(79, "A"))
+	b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+	r := kmsg.NewPtrSyncGroupRequest()
+	r.Group, r.MemberID, r.Generation = "g", "A", 1
+	b.call("a", from, 900, r, nil)
+	b.leave("a2", 5, 10, "A")
 }
 
 // seenDead: the group is deleted between 10 and 35 ms, and looked at from then on.

@@ -149,7 +149,7 @@ func split(h *history.History, limits Limits) ([]*partition, error) {
 		if !limits.blind {
 			p.evidence()
 		}
-		if isScala(h.Header.Profile) {
+		if IsScala(h.Header.Profile) {
 			p.scala()
 		}
 		for _, ticket := range slices.Sorted(maps.Keys(p.calls)) {

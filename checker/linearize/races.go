@@ -1,6 +1,8 @@
 package linearize
 
 import (
+	"slices"
+
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -9,6 +11,7 @@ import (
 //
 //   - The replacement of a static member that is itself replaced is fenced (observe.Request.Raced).
 //   - The SyncGroup of a leader that repeats it is superseded, so that it is never answered (sync.parked.superseded), though what it assigns holds.
+//   - The SyncGroup of a leader that leaves is given up with the member, so that it is never answered (sync.parked.removed).
 //
 // Both were seen on 4.3.1. The reference answers by contract, so neither is explained under its profile.
 
@@ -30,10 +33,25 @@ func (c *call) rival() string {
 // overlap says whether two calls were open at the same time.
 func (c *call) overlap(d *call) bool { return c.from <= d.to && d.from <= c.to }
 
-// races notes which requests were open at the same time as their rivals.
+// ends says whether a call is a LeaveGroup of the member that another call is of.
+func (c *call) ends(sync *kmsg.SyncGroupRequest) bool {
+	leave, ok := c.message.(*kmsg.LeaveGroupRequest)
+	return ok && (leave.MemberID == sync.MemberID || slices.ContainsFunc(leave.Members, func(m kmsg.LeaveGroupRequestMember) bool {
+		return m.MemberID == sync.MemberID || m.InstanceID != nil && sync.InstanceID != nil && *m.InstanceID == *sync.InstanceID
+	}))
+}
+
+// races notes which requests were open at the same time as their rivals, or as what ends their member.
 func (p *partition) races() {
 	rivals := map[string][]*call{}
 	for _, c := range p.calls {
+		if sync, ok := c.message.(*kmsg.SyncGroupRequest); ok && sync.MemberID != "" {
+			for _, d := range p.calls {
+				if d.ends(sync) && c.overlap(d) {
+					c.raced = true
+				}
+			}
+		}
 		who := c.rival()
 		if who == "" {
 			continue
@@ -47,7 +65,7 @@ func (p *partition) races() {
 	}
 }
 
-// superseded says whether a call that was due for an answer may have none coming, as its rival has taken its place while it was written.
+// superseded says whether a call that was due for an answer may have none coming, as its rival has taken its place while it was written, or its member has gone.
 func (j *judge) superseded(c *call) bool {
 	_, sync := c.message.(*kmsg.SyncGroupRequest)
 	return sync && c.raced && j.drops

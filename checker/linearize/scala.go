@@ -24,8 +24,8 @@ import (
 //   - A session that has ended removes its member although the member has come back meanwhile and its timer was started again.
 //   - A pending id that has expired is removed although its JoinGroup has come meanwhile and made it a member: its JoinGroup is never answered.
 
-// isScala says whether a profile is one of those releases.
-func isScala(profile string) bool {
+// IsScala says whether a profile is one of those releases.
+func IsScala(profile string) bool {
 	major, err := strconv.Atoi(strings.SplitN(profile, ".", 2)[0])
 	return profile == classic.Scala.Name || err == nil && major < 4 && !strings.HasSuffix(profile, "java")
 }

@@ -12,11 +12,12 @@ import (
 // explanation is one way in which the coordinator may have come to where it is: the branch with its slots, ids, generation, offsets
 // and timer windows, how far time has come at least, and the answers that are decided but not yet accounted for.
 type explanation struct {
-	branch *observe.Branch
-	now    int64            // the present is not before this
-	late   []late           // sessions that have ended and may still remove their members; by member, never changed in place
-	owed   []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
-	fork   uint64           // which calls have had no effect; only where such are never merged, see Limits
+	branch  *observe.Branch
+	now     int64            // the present is not before this
+	late    []late           // sessions that have ended and may still remove their members; by member, never changed in place
+	owed    []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
+	writing []writing        // answered when their records are written; by ticket, never changed in place. See writing.go
+	fork    uint64           // which calls have had no effect; only where such are never merged, see Limits
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
 	timers []observe.Timer // the armed ones, in an order that does not depend on slots
@@ -36,6 +37,9 @@ func (e *explanation) seal() {
 	h := e.hash ^ e.fork
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
+	}
+	for _, w := range e.writing {
+		h = mix(h ^ uint64(w.ticket) ^ writingSeed)
 	}
 	for _, l := range e.late {
 		h = mix(h ^ maphash.Comparable(lateSeed, late{member: l.member, pending: l.pending}))
@@ -70,6 +74,9 @@ func (e *explanation) covers(o *explanation) bool {
 }
 
 var lateSeed = maphash.MakeSeed()
+
+// writingSeed tells tickets that are being written from those that are owed.
+const writingSeed = 0x5bd1e995a7c3f00d
 
 func (e *explanation) owes(t checker.Ticket) bool { return slices.Contains(e.owed, t) }
 
@@ -133,7 +140,7 @@ func (s *set) add(e explanation) (at int, changed bool) {
 		s.list = append(s.list, e)
 		return len(s.list) - 1, true
 	}
-	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, fork: e.fork}
+	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, writing: e.writing, fork: e.fork}
 	for _, l := range e.late {
 		merged.late = withLate(merged.late, l)
 	}

@@ -23,6 +23,7 @@ type judge struct {
 	apart     bool
 	scala     bool // see scala.go
 	drops     bool // superseded requests are never answered
+	later     bool // see writing.go
 
 	mu     sync.Mutex
 	gaveUp error // why nothing can be said; see giveUp
@@ -110,6 +111,9 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 	switch op.stage {
 	case followUp:
 		if !e.owes(op.call.ticket) {
+			if j.refuseWritten(e, op.call) {
+				return
+			}
 			j.refuse(e, op.call, nil, nil, "no answer was due yet: the request must still be waiting")
 			return
 		}
@@ -178,13 +182,15 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.leaveOut()
 		return
 	}
-	owed, answered, seen := e.owed, false, false
+	owed, writes, answered, seen := e.owed, e.writing, false, false
 	bindings := []observe.Binding{nil}
 	for _, a := range o.Answers {
 		to := j.partition.calls[a.Ticket]
 		answered = answered || to == c
 		switch {
 		case to.actual != nil && to.early && seesNone(a.Message):
+		case to.actual != nil && j.written(to, c, a.Message, &o):
+			writes = withWriting(writes, writing{to.ticket, a.Message, slices.Clone(o.Rules)})
 		case to.actual != nil:
 			if bindings = j.bind(e, to, a.Message, o.Rules, bindings); len(bindings) == 0 {
 				return
@@ -226,7 +232,10 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.exercised.saw(e.branch, &o)
 	}
 	for _, names := range bindings {
-		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, fork: e.fork}
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, fork: e.fork}
+		if len(writes) > 0 {
+			j.settleWritten(&after)
+		}
 		after.late = j.lateAfter(e, &after, at.Latest)
 		yield(after)
 	}

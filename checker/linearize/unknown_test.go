@@ -41,8 +41,8 @@ func TestUnknown(t *testing.T) {
 		}, "capacity: "},
 		{"a run that stalled", nil, Limits{}, func(b *book) {
 			commits(b)
-			b.Header.Ran, b.Header.StalledFor = time.Second, 300*time.Millisecond
-		}, "stalled for 30 %"},
+			b.Header.Ran, b.Header.StalledFor = time.Second, 600*time.Millisecond
+		}, "stalled for 60 %"},
 		{"a check that was stopped", stopped, Limits{}, commits, "stopped: context canceled"},
 		{"something that is not modelled", nil, Limits{}, func(b *book) {
 			c := b.commit("a", 0, 1, "", -1, 1, 0)
