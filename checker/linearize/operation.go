@@ -46,6 +46,7 @@ type call struct {
 	silentAt int64 // 0 where silence proves nothing
 	early    bool  // it shows the group, although there may have been none: see scala.go
 	raced    bool  // another request of the same kind and member was open at the same time: see races.go
+	removed  bool  // a LeaveGroup of its static member was open at the same time: see leaves.go
 	unsure   bool  // it may never have reached the coordinator
 	proven   bool  // it has had its effect, whatever its end: see evidence.go
 	provenBy int64 // and when at the latest

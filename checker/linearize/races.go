@@ -63,6 +63,7 @@ func (p *partition) races() {
 		}
 		rivals[who] = append(rivals[who], c)
 	}
+	p.leaves()
 }
 
 // superseded says whether a call that was due for an answer may have none coming, as its rival has taken its place while it was written, or its member has gone.

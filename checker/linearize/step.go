@@ -110,6 +110,10 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 	now := max(e.now, op.at.Earliest)
 	switch op.stage {
 	case followUp:
+		if stays(e, op.call) {
+			j.refuse(e, op.call, nil, []classic.RuleID{classic.JoinParkedRemoved}, "it was refused as if its member had left, which is still there")
+			return
+		}
 		if !e.owes(op.call.ticket) {
 			if j.refuseWritten(e, op.call) {
 				return
@@ -162,7 +166,7 @@ func (j *judge) latest(e *explanation) int64 {
 const maxInstant = 1 << 62
 
 func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set) {
-	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced}
+	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed}
 	err := j.world.Apply(e.branch, r, at, func(o observe.Outcome) bool {
 		j.accept(e, c, o, at, func(after explanation) {
 			next.add(after)

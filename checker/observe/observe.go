@@ -119,6 +119,9 @@ type Request struct {
 	// writes was being written.
 	Raced bool
 
+	// Removed: a LeaveGroup of the same static member was on its way at the same time, and may have come then.
+	Removed bool
+
 	// Verified is the error by which the transaction coordinator refuses a TxnOffsetCommit; 0 where it knows the group for a part of
 	// the producer's transaction (txn-commit.verified).
 	Verified int16

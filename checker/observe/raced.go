@@ -5,6 +5,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -12,6 +13,17 @@ import (
 // written: it has had its effect, but what it is answered then is that it is fenced (static.fenced), with the id that it was given. Kafka 4.3.1
 // was seen to do so. The model knows no time between such a record and its end.
 func (w *World) fencedMeanwhile(c *call, t *classic.Transition, o Outcome, yield func(Outcome) bool) bool {
+	return w.refusedMeanwhile(c, t, o, classic.CodeFencedInstanceID, o.Branch.holders[t.Rekeyed].id, classic.StaticFenced, yield)
+}
+
+// removedMeanwhile yields the outcome of such a replacement that a LeaveGroup removes before its record is written: it waits for an answer as a
+// parked JoinGroup does, and gets the same (join.parked.removed). Kafka 4.3.1 was seen to do so.
+func (w *World) removedMeanwhile(c *call, t *classic.Transition, o Outcome, yield func(Outcome) bool) bool {
+	return w.refusedMeanwhile(c, t, o, classic.CodeUnknownMemberID, "", classic.JoinParkedRemoved, yield)
+}
+
+// refusedMeanwhile yields the outcome of a replacement that has had its effect and is refused all the same.
+func (w *World) refusedMeanwhile(c *call, t *classic.Transition, o Outcome, code int16, id string, rule classic.RuleID, yield func(Outcome) bool) bool {
 	if w.config.Profile.Name == classic.Reference.Name || !slices.ContainsFunc(t.Records, func(r classic.Record) bool { return r.Kind == classic.GroupRecord }) {
 		return true
 	}
@@ -20,16 +32,19 @@ func (w *World) fencedMeanwhile(c *call, t *classic.Transition, o Outcome, yield
 		if !ok || a.Ticket != c.request.Ticket || join.ErrorCode != 0 {
 			continue
 		}
-		fenced := kmsg.NewPtrJoinGroupResponse()
-		fenced.SetVersion(c.request.Version)
-		fenced.ErrorCode, fenced.Generation, fenced.MemberID = classic.CodeFencedInstanceID, -1, o.Branch.holders[t.Rekeyed].id
+		refused := kmsg.NewPtrJoinGroupResponse()
+		refused.SetVersion(c.request.Version)
+		refused.ErrorCode, refused.Generation, refused.MemberID = code, -1, id
 		if c.request.Version < 7 {
-			fenced.Protocol = kmsg.StringPtr("") // join.reply.error
+			refused.Protocol = kmsg.StringPtr("") // join.reply.error
 		}
 		o.Answers = slices.Clone(o.Answers)
-		o.Answers[i].Message = fenced
-		o.Rules = append(slices.Clone(o.Rules), classic.StaticFenced)
+		o.Answers[i].Message = refused
+		o.Rules = append(slices.Clone(o.Rules), rule)
 		return yield(o)
 	}
 	return true
 }
+
+// Replaced says whether the branch still has the member into which a request has made a static one, and nobody has seen its id.
+func (b *Branch) Replaced(t checker.Ticket) bool { return b.Has(ghost(t)) }

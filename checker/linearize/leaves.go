@@ -1,0 +1,35 @@
+package linearize
+
+import (
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// The replacement of a static member in a Stable group waits for its record to be written. Where a LeaveGroup removes the member meanwhile, Kafka does to it
+// what it does to a parked JoinGroup: it answers UNKNOWN_MEMBER_ID (join.parked.removed), although the member has been replaced. Seen on 4.3.1; the end of the
+// write then finds nobody to answer. Both calls have to be open at the same time, and the member has to be gone when the answer comes.
+
+// leaves notes which replacements of static members were open at the same time as a LeaveGroup of the same instance.
+func (p *partition) leaves() {
+	for _, c := range p.calls {
+		join, ok := c.message.(*kmsg.JoinGroupRequest)
+		if !ok || c.rival() == "" {
+			continue
+		}
+		for _, d := range p.calls {
+			if leave, ok := d.message.(*kmsg.LeaveGroupRequest); ok && c.overlap(d) {
+				c.removed = c.removed || slices.ContainsFunc(leave.Members, func(m kmsg.LeaveGroupRequestMember) bool {
+					return m.InstanceID != nil && *m.InstanceID == *join.InstanceID
+				})
+			}
+		}
+	}
+}
+
+// stays says whether a replacement was refused because its member has left, which it has not yet.
+func stays(e *explanation, c *call) bool {
+	join, ok := c.actual.(*kmsg.JoinGroupResponse)
+	return ok && c.removed && join.ErrorCode == kerr.UnknownMemberID.Code && e.branch.Replaced(c.ticket)
+}
