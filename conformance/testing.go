@@ -44,7 +44,7 @@ func RunSuite(t *testing.T, tg target.Target, s Suite) {
 				if (s.Strict || s.Exact) && !res.Unsteady.Stalled && res.Status != Broken {
 					tell = t.Errorf
 				}
-				tell("failed at first and passed when time went by more slowly; the machine is busy, or the target not steady:\n%s", res.Unsteady)
+				tell("%s:\n%s", res.wavered(), res.Unsteady)
 			}
 			switch res.Status {
 			case Skip:
@@ -65,6 +65,20 @@ func RunSuite(t *testing.T, tg target.Target, s Suite) {
 	}
 	for _, r := range s.health.remarks() {
 		t.Log(r)
+	}
+}
+
+// wavered says what became of a failure that did not show again in the same way.
+func (r *Result) wavered() string {
+	switch r.Status {
+	case Fail:
+		return "beside what is told as failed, this failed once and did not when time went by more slowly; the machine is busy, or the target not steady"
+	case Skip:
+		return "failed at first, and did not come as far when it was run again"
+	case Broken:
+		return "failed at first, and could not be judged in the end"
+	default:
+		return "failed at first and passed when time went by more slowly; the machine is busy, or the target not steady"
 	}
 }
 

@@ -162,6 +162,7 @@ type campaign struct {
 	canary *canary
 	ready  chan *cell // whose histories wait to be judged
 	fail   context.CancelCauseFunc
+	life   life
 
 	mu     sync.Mutex
 	report Report
@@ -184,6 +185,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 		ready: make(chan *cell, 4*maxParallel),
 	}
 	c.report.Faults = map[history.FaultKind]int{}
+	c.life.alive = began
 	if p, ok := t.(interface {
 		TakePace() func(context.Context) error
 	}); ok {
@@ -214,6 +216,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	}
 	watching, stopWatching := context.WithCancel(healing)
 	work.Go(func() { c.canary.watch(watching) })
+	work.Go(func() { c.mourn(watching, stopJudging) })
 	work.Go(func() { c.disturb(traffic) })
 	work.Go(func() { c.tell(watching, began) })
 	work.Go(func() { c.consume(watching) })
@@ -224,18 +227,19 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	close(c.ready)
 	judges.Wait()
 
+	cause := context.Cause(whole)
+	if errors.Is(cause, errEnough) {
+		cause = nil
+	}
+	cause = c.causeOf(ctx, cause)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Elapsed = time.Since(began)
 	c.report.Faults = c.around.counted()
-	switch cause := context.Cause(whole); {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return c.report, context.Cause(ctx)
-	case errors.Is(cause, errEnough), cause == nil:
-		return c.report, nil
-	default:
-		return c.report, cause
 	}
+	return c.report, cause
 }
 
 // errEnough ends the traffic where what is wrong has been seen often enough.

@@ -189,12 +189,13 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	if recorded == nil { // calls are missing in it
 		recorded = &history.History{}
 	}
+	one.ended = ended
 	c.finish(one, recorded, ended)
 	lost := down || c.lostGroups(one) // then generations have begun anew, and so has who owns what
 	if !lost {
 		c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
 	}
-	if err != nil && ctx.Err() == nil {
+	if _, gone := c.died(); err != nil && ctx.Err() == nil && gone == nil {
 		c.mu.Lock()
 		c.report.Consumers.Problems = append(c.report.Consumers.Problems, "a group of real consumers could not work: "+err.Error())
 		c.mu.Unlock()
@@ -230,6 +231,10 @@ func (c *campaign) owned(ctx context.Context, plan consumers.Plan, result *consu
 			return true
 		})
 		return spared
+	}
+	_, gone := c.died()
+	if gone != nil { // nobody comes to rest then
+		v.Unrested += len(spare(clients...))
 	}
 	if stood {
 		v.Unrested += len(spare(ownership.Rest, ownership.Orphan))

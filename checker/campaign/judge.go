@@ -63,7 +63,7 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 		c.fail(fmt.Errorf("campaign: %w", err)) // a history that we have made ourselves
 		return
 	}
-	if ctx.Err() != nil && v.Result != linearize.Illegal {
+	if c.outlived(one, &v); len(v.Groups) == 0 || ctx.Err() != nil && v.Result != linearize.Illegal {
 		c.leftOver(one)
 		return
 	}

@@ -99,8 +99,12 @@ func (r *Report) add(seed uint64, g linearize.GroupVerdict, file string) {
 		r.Unknown++
 		if len(r.Reasons) < maxReasons {
 			text := fmt.Sprintf("seed %d, group %q: %s", seed, g.Group, g.Reason)
-			if file != "" {
+			switch {
+			case file == "":
+			case g.Late:
 				text += "; with more time: muster check --timeout 5m " + file
+			default:
+				text += "; its history: " + file
 			}
 			r.Reasons = append(r.Reasons, text)
 			r.Open = append(r.Open, Open{seed, g.Group, g.Reason, file})

@@ -104,7 +104,7 @@ func (r *reasons) member(m *Member) {
 		r.texts = append(r.texts, fmt.Sprintf("%s has never had an answer to %d of its requests", m.Name, m.Unanswered))
 	}
 	if m.tolds > often && ago < time.Second { // what it happens to wait for is not why
-		r.texts = append(r.texts, fmt.Sprintf("%s asks again and again, and was told last %s", m.Name, m.told))
+		r.texts = append(r.texts, m.again())
 		return
 	}
 	switch {
@@ -115,7 +115,7 @@ func (r *reasons) member(m *Member) {
 		r.because(classic.SyncLeaderAssigns, "%s has waited %v for the answer to its SyncGroup", m.Name, ago)
 		return
 	case !m.Settled():
-		r.texts = append(r.texts, fmt.Sprintf("%s asks again and again, and was told last %s", m.Name, m.told))
+		r.texts = append(r.texts, m.again())
 		return
 	case r.d == nil:
 		return
@@ -132,4 +132,12 @@ func (r *reasons) member(m *Member) {
 	case is == made && given != string(r.d.Members[i].MemberAssignment):
 		r.because(classic.SyncLeaderAssigns, "the leader gave %s %s, and the group has %s for it", m.Name, given, bytes(r.d.Members[i].MemberAssignment))
 	}
+}
+
+// again says that a member goes round in circles, and what it was told last: an error, unless it never was.
+func (m *Member) again() string {
+	if m.told == "" {
+		return m.Name + " asks again and again, though it was never told an error"
+	}
+	return fmt.Sprintf("%s asks again and again, and was told last %s", m.Name, m.told)
 }

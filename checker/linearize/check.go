@@ -66,7 +66,8 @@ type GroupVerdict struct {
 	Group      string
 	Profile    string // by which it was judged
 	Result     Result
-	Reason     string
+	Reason     string // why it is Unknown
+	Late       bool   // it is Unknown for want of time: with more of it, more may be known
 	Calls      int
 	Operations int // calls after splitting
 	Overlap    int // the most operations that were open at one instant
@@ -169,6 +170,7 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 	case abandoned != nil:
 		g.Reason = abandoned.Error()
 	case result == porcupine.Unknown:
+		g.Late = true
 		g.Reason = fmt.Sprintf("no verdict within %v (%d operations, %d of them open at once)", limits.Timeout, g.Operations, g.Overlap)
 	case result == porcupine.Illegal && j.leftOut() != nil:
 		g.Reason = j.leftOut().Error()

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/observe"
 )
 
 // describe says an operation in one line, for people.
@@ -74,6 +75,19 @@ func (t *text) instance(id *string) {
 		t.add("instance=%s", *id)
 	}
 }
+
+// nullable tells null from what is empty.
+func (t *text) nullable(name string, value *string) {
+	switch {
+	case value == nil:
+		t.add("%s=null", name)
+	case *value == "":
+		t.add(`%s=""`, name)
+	default:
+		t.add("%s=%s", name, *value)
+	}
+}
+
 func (t text) String() string { return strings.Join(t, " ") }
 
 func requestText(req kmsg.Request, version int16) string {
@@ -125,11 +139,12 @@ func answerText(resp kmsg.Response) string {
 	case *kmsg.JoinGroupResponse:
 		t.add("%s", errorText(r.ErrorCode))
 		t.opt("member", short(r.MemberID))
+		if r.ErrorCode != 0 && r.Protocol != nil && r.Version >= 7 { // a refusal has none
+			t.nullable("protocol", r.Protocol)
+		}
 		if r.ErrorCode == 0 {
 			t.add("gen=%d leader=%s", r.Generation, short(r.LeaderID))
-			if r.Protocol != nil {
-				t.opt("protocol", *r.Protocol)
-			}
+			t.nullable("protocol", r.Protocol)
 			for _, m := range r.Members {
 				t.add("%s:%q", short(m.MemberID), m.ProtocolMetadata)
 			}
@@ -154,22 +169,28 @@ func answerText(resp kmsg.Response) string {
 		}
 	case *kmsg.OffsetFetchResponse:
 		topics := r.Topics
-		offsets := func(topic string, partition int32, offset int64, code int16) {
+		offsets := func(topic string, partition int32, offset int64, metadata *string, code int16) {
 			t.add("%s/%d=%d", topic, partition, offset)
+			switch {
+			case metadata == nil:
+				t.add("metadata=null")
+			case *metadata != "":
+				t.add("metadata=%q", *metadata)
+			}
 			if code != 0 {
 				t.add("(%s)", errorText(code))
 			}
 		}
 		for _, topic := range topics {
 			for _, p := range topic.Partitions {
-				offsets(topic.Topic, p.Partition, p.Offset, p.ErrorCode)
+				offsets(topic.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode)
 			}
 		}
 		for _, g := range r.Groups {
 			t.add("%s", errorText(g.ErrorCode))
 			for _, topic := range g.Topics {
 				for _, p := range topic.Partitions {
-					offsets(topic.Topic, p.Partition, p.Offset, p.ErrorCode)
+					offsets(topic.Topic, p.Partition, p.Offset, p.Metadata, p.ErrorCode)
 				}
 			}
 		}
@@ -205,6 +226,7 @@ func answerText(resp kmsg.Response) string {
 
 // short cuts the random part of a member id to what tells it from others.
 func short(id string) string {
+	id = observe.ShowID(id)
 	if len(id) > 36+1 && id[len(id)-37] == '-' { // client id, dash, UUID
 		return id[:len(id)-37] + "-" + id[len(id)-36:len(id)-28]
 	}

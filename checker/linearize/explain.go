@@ -145,7 +145,9 @@ func (r *refusal) String() string {
 	}
 	s.WriteString(r.reason)
 	if r.predicted != nil {
-		fmt.Fprintf(&s, "\n  must be: %s\n  was:     %s", answerText(r.predicted), r.call.endText())
+		if must, was := answerText(r.predicted), r.call.endText(); must != was { // the reason says what differs in a field that texts leave out
+			fmt.Fprintf(&s, "\n  must be: %s\n  was:     %s", must, was)
+		}
 	}
 	for i, id := range r.rules {
 		if i == 0 {

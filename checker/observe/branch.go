@@ -225,10 +225,10 @@ func (b *Branch) String() string {
 	return s.String()
 }
 
-// ShowID is a member id as people read it, also one that nobody has seen.
+// ShowID is a member id as people read it, also one that was minted for a request whose answer nobody has seen.
 func ShowID(id string) string {
 	if isGhost(id) {
-		return "an unseen id of request " + id[len(ghostMark):]
+		return "an id that nobody has seen (of request " + id[len(ghostMark):] + ")"
 	}
 	return id
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -169,8 +170,16 @@ func (d *diff) number(what string, p, a int64) {
 
 func (d *diff) text(what, p, a string) {
 	if p != a {
-		d.say("%s: expected %q, got %q", what, p, a)
+		d.say("%s: expected %s, got %q", what, quoted(p), a)
 	}
+}
+
+// quoted is a predicted text for people, who know nothing of ghosts.
+func quoted(text string) string {
+	if isGhost(text) {
+		return ShowID(text)
+	}
+	return strconv.Quote(text)
 }
 
 func (d *diff) nullable(what string, p, a *string) {
@@ -207,7 +216,7 @@ func pairs[T any](d *diff, what string, p, a []T, key func(T) string, compare fu
 	expected, got := keys(d, p, key), keys(d, a, key)
 	for _, k := range expected {
 		if !slices.Contains(got, k) {
-			d.say("%s: %s is missing", what, k)
+			d.say("%s: %s is missing", what, ShowID(k))
 			return
 		}
 	}

@@ -101,6 +101,10 @@ func checkOwnership(cmd *cobra.Command, path string) error {
 	case v.Claims == 0:
 		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: not decided: nobody owned anything", path)}
 	}
-	_, err = fmt.Fprintln(out, "holds: nothing was owned twice, and nothing was left over")
+	holds := "holds: nothing was owned twice, and nothing was left over"
+	if v.Rests == 0 {
+		holds = "holds: nothing was owned twice; whether anything was left over was not judged, as the group was never seen at rest"
+	}
+	_, err = fmt.Fprintln(out, holds)
 	return unavailable(err)
 }

@@ -24,7 +24,7 @@ func TestCheckOwnership(t *testing.T) {
 		want []string
 	}{
 		"twice":       {header + a + b + `{"end":{"events":2}}` + "\n", 1, []string{"rule ownership.once", "In generation 1 t/0 was given to a", "a client suffers: two consumers"}},
-		"once":        {header + a + `{"end":{"events":1}}` + "\n", 0, []string{"1 claim in 1 generation", "holds: nothing was owned twice"}},
+		"once":        {header + a + `{"end":{"events":1}}` + "\n", 0, []string{"1 claim in 1 generation", "holds: nothing was owned twice; whether anything was left over was not judged"}},
 		"cut short":   {header + a, 2, []string{"there is no end line", "not decided"}},
 		"nothing":     {header + `{"end":{"events":0}}` + "\n", 2, []string{"nobody owned anything"}},
 		"of tomorrow": {strings.Replace(header, "/1", "/9", 1), 64, []string{`its format is "muster-ownership/9"`, "docs/ownership.md"}},

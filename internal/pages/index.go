@@ -3,6 +3,7 @@ package pages
 import (
 	"html/template"
 	"io"
+	"slices"
 )
 
 // Index is the page of a whole run.
@@ -19,6 +20,11 @@ type Index struct {
 	Tables   []Table
 	Warnings []string
 	Links    []Link
+}
+
+// Failed reports whether there are failures: these come before what could not be told.
+func (i *Index) Failed() bool {
+	return slices.ContainsFunc(i.Lists, func(l List) bool { return l.Anchor == "failures" })
 }
 
 // Row is what a judge has done.

@@ -122,6 +122,20 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestFailuresFirst holds that failures come before what could not be told, which comes first where there are none.
+func TestFailuresFirst(t *testing.T) {
+	for _, kind := range []string{"failures", "differences"} {
+		var text strings.Builder
+		if err := WriteIndex(&text, &Index{Doubts: []string{"doubt"}, Lists: []List{{Anchor: kind, Title: "a list"}}}); err != nil {
+			t.Fatal(err)
+		}
+		list, doubts := strings.Index(text.String(), "a list"), strings.Index(text.String(), `id="doubts"`)
+		if first := list < doubts; list < 0 || doubts < 0 || first != (kind == "failures") || strings.Count(text.String(), `id="doubts"`) != 1 {
+			t.Errorf("%s at %d, doubts at %d", kind, list, doubts)
+		}
+	}
+}
+
 // TestIndex escapes what it is given, and says where there is nothing.
 func TestIndex(t *testing.T) {
 	const script = `<script>owned()</script>`

@@ -29,6 +29,9 @@ func (d *DiffCounts) notPlayed() string {
 		count(d.Deaths, "time", "times"), count(d.Lost, "sequence was", "sequences were"))
 }
 
+// lostMore says whether more was lost to deaths than was played: what is left does not speak for a target that ends by itself.
+func (d *DiffCounts) lostMore() bool { return d.Deaths > 0 && d.Sequences > 0 && d.Lost > d.Sequences }
+
 func (v *Verdict) diffRow() (howMuch, result string) {
 	d := v.Diff
 	howMuch = fmt.Sprintf("%s, %s, %.1f a second", count(d.Sequences, "sequence", "sequences"), count(d.Requests, "request", "requests"), d.PerSecond)

@@ -23,6 +23,26 @@ func TestNothingPlayed(t *testing.T) {
 	}
 }
 
+// TestLostMore holds that the few sequences that were played do not speak for a target that ended by itself and took more with it.
+func TestLostMore(t *testing.T) {
+	for _, c := range []struct {
+		d    DiffCounts
+		want Result
+	}{
+		{DiffCounts{Sequences: 2, Deaths: 1, Lost: 22}, Inconclusive},
+		{DiffCounts{Sequences: 22, Deaths: 1, Lost: 22}, Pass},
+		{DiffCounts{Sequences: 2}, Pass},
+	} {
+		v := New("0", "kfake", "kafka:4.4.0", 1)
+		v.Diff = &c.d
+		v.Finish(Diff)
+		v.Close(false, nil, time.Second)
+		if got := strings.Join(v.Reasons, "\n"); v.Result != c.want || v.Result != Pass && got != "diff: a target ended by itself 1 time, and 22 sequences were at work then, which is more than the 2 that were played to the end; raise --budget" {
+			t.Errorf("%+v: %s, %q", c.d, v.Result, got)
+		}
+	}
+}
+
 // TestDiffClasses holds that what two targets differ in is a failure as it is in a scenario: by its class, unless it is explained.
 func TestDiffClasses(t *testing.T) {
 	for _, c := range []struct {

@@ -330,6 +330,10 @@ func (v *Verdict) countUnknown() {
 	if d := v.Diff; d != nil && d.Sequences == 0 && !v.unavailable {
 		v.CannotTell("diff: %s", d.notPlayed())
 	}
+	if d := v.Diff; d != nil && d.lostMore() && !v.unavailable {
+		v.CannotTell("diff: a target ended by itself %s, and %s at work then, which is more than the %s played to the end; raise --budget",
+			count(d.Deaths, "time", "times"), count(d.Lost, "sequence was", "sequences were"), count(d.Sequences, "that was", "that were"))
+	}
 	if len(v.judges()) == 0 && !v.unavailable {
 		v.CannotTell("no judge ran")
 	}

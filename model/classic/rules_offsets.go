@@ -42,7 +42,7 @@ var offsetRules = map[RuleID]Rule{
 		"offset-delete.group.unknown", Compat, "OffsetDelete for a group that does not exist is answered GROUP_ID_NOT_FOUND.", all, "§2.8",
 		"a typo passes for a deletion",
 	},
-	OffsetDeleteEmpty:      {"offset-delete.empty", Contract, "OffsetDelete in an Empty group removes the named offsets, and answers NONE also for those that there are not.", all, "§2.8", "offsets of a retired topic cannot be removed"},
+	OffsetDeleteEmpty:      {"offset-delete.empty", Contract, "OffsetDelete in an Empty group removes the named offsets, and answers NONE also where nothing was committed; a partition or topic that does not exist is answered UNKNOWN_TOPIC_OR_PARTITION.", all, "§2.8", "offsets of a retired topic cannot be removed"},
 	OffsetDeleteSubscribed: {"offset-delete.subscribed", Contract, "OffsetDelete in a consumer group that is not Empty is answered GROUP_SUBSCRIBED_TO_TOPIC for each topic that the group subscribes to, for every topic where that is not known; those offsets stay.", all, "§2.8, O15", "a living group loses its progress"},
 	OffsetDeleteUnsubscribed: {
 		"offset-delete.unsubscribed", Compat, "OffsetDelete in a consumer group that is not Empty removes the offsets of topics that it does not subscribe to.", all, "§2.8",
