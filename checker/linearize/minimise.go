@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 // minimise makes an illegal history of one group small. First it looks for the shortest beginning that is illegal: what ends it is the
@@ -28,6 +29,7 @@ func minimise(ctx context.Context, h *history.History, group string, limits Limi
 	if m.found = find(ctx, m.best, group, m.wrong, m.limits); m.found == nil {
 		return m.best, nil
 	}
+	m.rule, _ = m.found.rule()
 	m.reasons, m.mints, m.races = m.found.reasons(), mints(m.best), racing(m.best, m.wrong)
 	// What is found until here is needed, however long it takes. The rest is for the eye: no try may use up the budget.
 	m.until = time.Now().Add(budget)
@@ -52,6 +54,7 @@ type minimiser struct {
 	wrong  int64 // id of the wrong call
 
 	found   *finding // about best
+	rule    classic.RuleID
 	reasons []string // why the call is wrong
 	mints   map[string]int64
 	races   map[int64]bool // calls that were open at the same time as the wrong one, of the same member or instance: they may be why it is wrong
@@ -153,6 +156,9 @@ func (m *minimiser) take(ctx context.Context, smaller, both *history.History) bo
 		if !slices.Contains(m.reasons, reason) {
 			return false
 		}
+	}
+	if id, _ := found.rule(); id == classic.JoinPreparingParks && m.rule == classic.JoinPendingBlocks {
+		return false // the id is gone that was pending
 	}
 	m.best, m.found = smaller, found
 	return true

@@ -1,6 +1,7 @@
 package linearize
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -25,5 +26,33 @@ func TestKeepsWhatRaced(t *testing.T) {
 	}
 	if !kept[6] || kept[3] || kept[4] {
 		t.Errorf("kept are %v", kept)
+	}
+}
+
+// TestToldByThePending holds that a JoinGroup which is answered while only an id that was handed out is missing is told by join.pending.blocks, and that the
+// small history still has that id. Where a member is missing, it is told by join.preparing.parks.
+func TestToldByThePending(t *testing.T) {
+	for _, test := range []struct {
+		rule   string
+		joined bool // A has joined again
+	}{{"join.pending.blocks", true}, {"join.preparing.parks", false}} {
+		t.Run(test.rule, func(t *testing.T) {
+			b := newBook("reference")
+			b.alone()                                     // 1 to 3
+			b.join("b", 10, 11, "", refusedJoin(79, "B")) // 4
+			b.join("c", 10, 11, "", refusedJoin(79, "C")) // 5 is pending
+			b.heartbeat("a", 12, 13, "A", 1, 0)           // 6
+			if test.joined {
+				b.join("a", 22, 41, "A", joined(2, "A", "A", "A", "B"))
+			}
+			b.join("b", 20, 40, "B", joined(2, "A", "B"))
+			f, err := Explain(t.Context(), &b.History, "g", Explaining{Out: t.TempDir()})
+			if err != nil || f.Rule != test.rule {
+				t.Fatalf("%s (%s) %v\n%s", f.Rule, f.Class, err, f.Text)
+			}
+			if strings.Contains(f.Text, "MEMBER_ID_REQUIRED member=C") != test.joined {
+				t.Error(f.Text)
+			}
+		})
 	}
 }
