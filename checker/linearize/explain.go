@@ -127,6 +127,8 @@ func (f *finding) reasons() (all []string) {
 func (f *finding) weight(r *refusal) int {
 	switch {
 	case r.call == f.wrong && r.predicted != nil:
+		return 5
+	case r.call == f.wrong && r.reason == heldUp: // a group in which others have yet to join breaks more, but that is not known
 		return 4
 	case r.call == f.wrong:
 		return 3

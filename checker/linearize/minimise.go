@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 // minimise makes an illegal history of one group small. First it looks for the shortest beginning that is illegal: what ends it is the
@@ -28,7 +29,8 @@ func minimise(ctx context.Context, h *history.History, group string, limits Limi
 	if m.found = find(ctx, m.best, group, m.wrong, m.limits); m.found == nil {
 		return m.best, nil
 	}
-	m.reasons, m.mints = m.found.reasons(), mints(m.best)
+	m.rule, _ = m.found.rule()
+	m.reasons, m.mints, m.races = m.found.reasons(), mints(m.best), racing(m.best, m.wrong)
 	// What is found until here is needed, however long it takes. The rest is for the eye: no try may use up the budget.
 	m.until = time.Now().Add(budget)
 	m.limits.Timeout = min(m.limits.Timeout, max(budget/10, 100*time.Millisecond))
@@ -52,8 +54,10 @@ type minimiser struct {
 	wrong  int64 // id of the wrong call
 
 	found   *finding // about best
+	rule    classic.RuleID
 	reasons []string // why the call is wrong
 	mints   map[string]int64
+	races   map[int64]bool // calls that were open at the same time as the wrong one, of the same member or instance: they may be why it is wrong
 }
 
 func (m *minimiser) time(ctx context.Context) bool {
@@ -107,7 +111,7 @@ func forget(h *history.History, id int64) *history.History {
 func (m *minimiser) try(ctx context.Context, keep func(*history.Call) bool) bool {
 	needed := map[int64]bool{m.wrong: true}
 	for i := range m.best.Calls {
-		if c := &m.best.Calls[i]; c.ID == m.wrong || keep(c) {
+		if c := &m.best.Calls[i]; c.ID == m.wrong || m.races[c.ID] || keep(c) {
 			needed[c.ID] = true
 			for _, id := range needs(m.mints, c) {
 				needed[id] = true
@@ -152,6 +156,9 @@ func (m *minimiser) take(ctx context.Context, smaller, both *history.History) bo
 		if !slices.Contains(m.reasons, reason) {
 			return false
 		}
+	}
+	if id, _ := found.rule(); id == classic.JoinPreparingParks && m.rule == classic.JoinPendingBlocks {
+		return false // the id is gone that was pending
 	}
 	m.best, m.found = smaller, found
 	return true

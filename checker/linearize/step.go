@@ -46,6 +46,9 @@ type refusal struct {
 // dropped is the reason where Kafka never answers, and something was.
 const dropped = "the request was given up without an answer, yet one came"
 
+// heldUp is the reason where a JoinGroup was answered although ids were pending, and all members have joined.
+const heldUp = "no answer was due yet: an id that was handed out has not joined"
+
 var errCapacity = errors.New("capacity")
 
 // giveUp remembers the first reason for which the verdict must be Unknown, whatever the search says.
@@ -112,6 +115,10 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 	case followUp:
 		if stays(e, op.call) {
 			j.refuse(e, op.call, nil, []classic.RuleID{classic.JoinParkedRemoved}, "it was refused as if its member had left, which is still there")
+			return
+		}
+		if e.branch.HeldUp(op.call.ticket) {
+			j.refuse(e, op.call, nil, []classic.RuleID{classic.JoinPendingBlocks}, heldUp)
 			return
 		}
 		if !e.owes(op.call.ticket) {

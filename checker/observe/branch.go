@@ -101,6 +101,20 @@ func (b *Branch) Open() []checker.Ticket {
 	return open
 }
 
+// HeldUp says whether the parked JoinGroup of a request waits for nothing but pending ids, or for the timer: all members have joined (join.pending.blocks).
+func (b *Branch) HeldUp(t checker.Ticket) bool {
+	parked, pending := false, false
+	for i := range b.used() {
+		slot := &b.state.Slots[i]
+		if slot.Kind == classic.Member && !slot.Joining {
+			return false
+		}
+		pending = pending || slot.Kind == classic.Pending
+		parked = parked || b.holders[i].join.open && b.holders[i].join.ticket == t
+	}
+	return parked && pending && b.state.Phase == classic.PreparingRebalance && !b.state.Initial
+}
+
 // slot is where the id is, or -1.
 func (b *Branch) slot(id string) int8 {
 	for i := range b.used() {
