@@ -124,7 +124,7 @@ func TestOwnedByNobody(t *testing.T) {
 func TestMoreTime(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		var r Report
-		r.add(1, linearize.GroupVerdict{Group: "g", Reason: "why", Late: late}, "", "h.jsonl")
+		r.add(1, linearize.GroupVerdict{Group: "g", Reason: "why", Late: late}, "h.jsonl")
 		if got := r.Reasons[0]; strings.Contains(got, "more time") != late || !strings.Contains(got, "h.jsonl") {
 			t.Errorf("late %v: %q", late, got)
 		}
