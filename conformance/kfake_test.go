@@ -53,7 +53,6 @@ func TestKfake(t *testing.T) {
 // otherClass are failures of kfake whose class is another one for whoever does not know kfake than for those who looked into it.
 var otherClass = map[string]string{
 	"leave-static-batch/3": "that one entry of the batch is no mere difference only the register knows",
-	"static-old-leader/3":  "the register tells it by the scenario's first rule; that the static member is gone is static.retained",
 	"txn-simple-group/3":   "the register knows that kfake has no such group before its transaction ends",
 }
 
