@@ -139,8 +139,15 @@ func (h *Header) check() error {
 		name string
 		time time.Duration
 	}{
-		{"min_session_ns", h.MinSession}, {"max_session_ns", h.MaxSession}, {"new_member_timeout_ns", h.NewMemberTimeout}, {"tick_ns", h.Tick}, {"slack_ns", h.Slack},
-		{"stall_ns", h.Stall}, {"stalled_for_ns", h.StalledFor}, {"ran_ns", h.Ran}, {"initial_delay_ns", h.InitialDelay},
+		{"min_session_ns", h.MinSession},
+		{"max_session_ns", h.MaxSession},
+		{"new_member_timeout_ns", h.NewMemberTimeout},
+		{"tick_ns", h.Tick},
+		{"slack_ns", h.Slack},
+		{"stall_ns", h.Stall},
+		{"stalled_for_ns", h.StalledFor},
+		{"ran_ns", h.Ran},
+		{"initial_delay_ns", h.InitialDelay},
 	} {
 		if f.time < 0 || f.time > longest {
 			return fmt.Errorf("%w: %s is %d, which has to be 0 to %d (ten years)", ErrNoHistory, f.name, f.time.Nanoseconds(), longest.Nanoseconds())
