@@ -6,7 +6,7 @@
 #   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, the reference beside
 #                the specification in conformance/targets/embedded, internal/coverage, internal/differ, internal/retell): the race detector
 #                would only slow it down
-#   scenarios    every scenario on what runs in this process
+#   scenarios    every scenario on what runs in this process, and with wrong texts
 #   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka...
 # Caching is off: rapid reads its settings from the environment, which go test's cache does not see.
@@ -31,7 +31,7 @@ unit() {
 	log=$(mktemp)
 	$GO test -count=1 -parallel 8 -timeout 5m -skip '^TestKafka' ./cmd/muster >"$log" 2>&1 &
 	local beside=$!
-	$GO test -race -count=1 -parallel 8 -timeout 5m -skip '^TestKafka' "${together[@]}" || status=$?
+	$GO test -race -count=1 -parallel 8 -timeout 5m -skip '^TestKafka|^TestWrongTextFails$' "${together[@]}" || status=$?
 	wait "$beside" || status=$?
 	cat "$log"
 	rm -f "$log"
@@ -44,6 +44,7 @@ scenarios() {
 	local target
 	# On impl+tcp they run in ./conformance, where the waiting is beside other tests.
 	for target in model impl; do bin/muster run --strict --target "$target" conformance/scenarios || return; done
+	$GO test -count=1 -timeout 5m -run '^TestWrongTextFails$' ./conformance # runs them thousands of times, which the race detector makes a minute of
 }
 campaign() { $GO test -count=1 -timeout 5m ./checker/linearize ./fuzz/bugs; }
 real() { tools/test-kafka.sh 4.3.1 3.9.2; }
@@ -52,7 +53,7 @@ part 'build' 60 build
 part 'unit, with the race detector' 90 unit
 part 'exploration' 40 explore
 part 'judges' 55 judges
-part 'scenarios in process' 10 scenarios
+part 'scenarios in process' 20 scenarios
 part 'campaign' 40 campaign
 if $kafka; then
 	part 'Kafka 4.3.1 and 3.9.2' 90 real

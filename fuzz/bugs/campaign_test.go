@@ -232,7 +232,7 @@ func planting(t *testing.T) (binary string, all []Bug) {
 
 // quick are the bugs that linearize is tried on in every run, those that it finds within seconds; nightly it is tried on all. Its histories take
 // real time.
-var quick = []string{"follower-sync-early", "generation-per-join", "heartbeat-completing"}
+var quick = []string{"generation-per-join", "late-joiner-slips-in"}
 
 // neverAnswered is the bug of a JoinGroup that is never answered, which each judge has to notice.
 const neverAnswered = "join-answer-lost"
