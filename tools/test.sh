@@ -54,9 +54,9 @@ part 'unit, with the race detector' 90 unit
 part 'exploration' 40 explore
 part 'judges' 55 judges
 part 'scenarios in process' 20 scenarios
-part 'campaign' 40 campaign
+part 'campaign' 60 campaign
 if $kafka; then
-	part 'Kafka 4.3.1 and 3.9.2' 90 real
+	part 'Kafka 4.3.1 and 3.9.2' 110 real
 else
 	scenarios=$(find conformance/scenarios -name '*.txt' | wc -l)
 	not_run 'Kafka 4.3.1 and 3.9.2' "$scenarios scenarios on each of two releases, and $(grep -rhoE '^func TestKafka' --include='*_test.go' . | wc -l) tests of the command"

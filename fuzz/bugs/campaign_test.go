@@ -280,7 +280,7 @@ func TestCampaignCatchesBugs(t *testing.T) {
 					t.Logf("%-34s not noticed in %5.1f s, and need not be", bug.ID, took.Seconds())
 				}
 			}
-			if caught < 3 {
+			if caught < len(quick) { // linearize has no more of them by day
 				t.Errorf("%s caught %d bugs, which is too few to trust it", judge, caught)
 			}
 		})
