@@ -12,6 +12,7 @@ import (
 
 	"github.com/muster-kafka/muster/checker/campaign/proxy"
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/conformance/target"
 )
 
 // around is what is done to the target and to its clients' connections, and what of it each client may have felt. It implements
@@ -191,16 +192,7 @@ func (a *around) freeze(ctx context.Context, t Freezer, d time.Duration) error {
 }
 
 // wait lets time pass, and says no where the context ends before.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func wait(ctx context.Context, d time.Duration) bool { return target.WallClock{}.Sleep(ctx, d) == nil }
 
 // longestHold is how long a request is held back at most. It makes all that the target does as much later.
 const longestHold = 40 * time.Millisecond

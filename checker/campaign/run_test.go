@@ -18,7 +18,7 @@ type loading struct{ asked atomic.Int64 }
 
 func (*loading) Name() string        { return "loading" }
 func (*loading) Close() error        { return nil }
-func (*loading) Clock() target.Clock { return wall{} }
+func (*loading) Clock() target.Clock { return target.WallClock{} }
 func (*loading) Capabilities() target.Capabilities {
 	versions := map[int16]target.VersionRange{}
 	for key, most := range map[int16]int16{8: 9, 9: 7, 11: 9, 12: 4, 13: 5, 14: 5, 15: 5, 16: 4, 42: 2} {
@@ -62,25 +62,6 @@ type ours struct{ *loading }
 
 func (ours) Crash() error                  { return nil }
 func (ours) Recover(context.Context) error { return nil }
-
-// wall is the time of the real world.
-type wall struct{}
-
-func (wall) Now() time.Time { return time.Now() }
-func (wall) Sleep(ctx context.Context, d time.Duration) error {
-	wait(ctx, d)
-	return ctx.Err()
-}
-
-func (wall) Await(ctx context.Context, call *target.Call, d time.Duration) bool {
-	select {
-	case <-call.Done():
-		return true
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-	return call.Ended()
-}
 
 // TestNotServing runs a campaign on a target that does not serve. Of a broker of our own that proves nothing; of somebody else's it does.
 func TestNotServing(t *testing.T) {

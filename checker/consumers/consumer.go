@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/muster-kafka/muster/checker/ownership"
+	"github.com/muster-kafka/muster/conformance/target"
 )
 
 // consumer is one kgo client in the group, and the application around it.
@@ -302,16 +303,7 @@ func (c *consumer) stall(d time.Duration, t Trigger) {
 }
 
 // wait lets time pass, and says no where the context ends before.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+func wait(ctx context.Context, d time.Duration) bool { return target.WallClock{}.Sleep(ctx, d) == nil }
 
 // subscribe changes what the consumer subscribes to by a topic: one more, or one less.
 func (c *consumer) subscribe(topic string) {

@@ -30,7 +30,7 @@ type fake struct {
 
 func (f *fake) Name() string        { return "fake" }
 func (f *fake) Close() error        { return nil }
-func (f *fake) Clock() target.Clock { return wall{} }
+func (f *fake) Clock() target.Clock { return target.WallClock{} }
 func (f *fake) Capabilities() target.Capabilities {
 	versions := map[int16]target.VersionRange{}
 	for _, key := range []int16{8, 9, 12, 13, 14, 15, 16, 42} {
@@ -89,28 +89,6 @@ func (c *conn) Close() error {
 		c.fake.finish(call, nil, target.ErrClosed)
 	}
 	return nil
-}
-
-type wall struct{}
-
-func (wall) Now() time.Time { return time.Now() }
-func (wall) Sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (wall) Await(ctx context.Context, c *target.Call, d time.Duration) bool {
-	select {
-	case <-c.Done():
-		return true
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-	return c.Ended()
 }
 
 func plan(calls int) traffic.Plan {

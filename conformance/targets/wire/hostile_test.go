@@ -182,7 +182,7 @@ func TestLinkFailures(t *testing.T) {
 				calls = append(calls, l.send(kmsg.NewPtrHeartbeatRequest(), 3))
 			}
 			for i, call := range calls {
-				if !(wallClock{}).Await(context.Background(), call, 5*time.Second) {
+				if !(target.WallClock{}).Await(context.Background(), call, 5*time.Second) {
 					t.Fatalf("call %d does not end", i)
 				}
 				if _, err := call.Answer(); !errors.Is(err, c.kind) {
@@ -253,7 +253,7 @@ func TestSilentPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := l.send(kmsg.NewPtrHeartbeatRequest(), 3)
-	if (wallClock{}).Await(context.Background(), call, 20*time.Millisecond) {
+	if (target.WallClock{}).Await(context.Background(), call, 20*time.Millisecond) {
 		t.Fatal("answered by nobody")
 	}
 	if err := l.close(); err != nil {

@@ -178,7 +178,7 @@ func (t *Target) doubt(format string, args ...any) {
 }
 
 // Clock implements target.Target.
-func (t *Target) Clock() target.Clock { return wallClock{} }
+func (t *Target) Clock() target.Clock { return target.WallClock{} }
 
 // Dial implements target.Target. The connection goes to the address given; requests of a group go on to its coordinator if that is
 // another broker.

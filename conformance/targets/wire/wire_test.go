@@ -62,7 +62,7 @@ func dial(t *testing.T, tg target.Target, client string) target.Conn {
 func answer[R kmsg.Response](t *testing.T, c target.Conn, req kmsg.Request, version int16) R {
 	t.Helper()
 	call := c.Send(req, version)
-	if !(wallClock{}).Await(context.Background(), call, patience) {
+	if !(target.WallClock{}).Await(context.Background(), call, patience) {
 		t.Fatalf("%T is not answered", req)
 	}
 	resp, err := call.Answer()
