@@ -12,15 +12,15 @@ import (
 // write then finds nobody to answer. Both calls have to be open at the same time, and the member has to be gone when the answer comes.
 
 // leaves notes which replacements of static members were open at the same time as a LeaveGroup of the same instance.
-func (p *partition) leaves() {
+func (p *partition) leaves(leaving []*call) {
 	for _, c := range p.calls {
 		join, ok := c.message.(*kmsg.JoinGroupRequest)
 		if !ok || c.rival() == "" {
 			continue
 		}
-		for _, d := range p.calls {
-			if leave, ok := d.message.(*kmsg.LeaveGroupRequest); ok && c.overlap(d) {
-				c.removed = c.removed || slices.ContainsFunc(leave.Members, func(m kmsg.LeaveGroupRequestMember) bool {
+		for _, d := range leaving {
+			if c.overlap(d) {
+				c.removed = c.removed || slices.ContainsFunc(d.message.(*kmsg.LeaveGroupRequest).Members, func(m kmsg.LeaveGroupRequestMember) bool {
 					return m.InstanceID != nil && *m.InstanceID == *join.InstanceID
 				})
 			}

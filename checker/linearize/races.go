@@ -33,21 +33,31 @@ func (c *call) rival() string {
 // overlap says whether two calls were open at the same time.
 func (c *call) overlap(d *call) bool { return c.from <= d.to && d.from <= c.to }
 
-// ends says whether a call is a LeaveGroup of the member that another call is of.
-func (c *call) ends(sync *kmsg.SyncGroupRequest) bool {
-	leave, ok := c.message.(*kmsg.LeaveGroupRequest)
-	return ok && (leave.MemberID == sync.MemberID || slices.ContainsFunc(leave.Members, func(m kmsg.LeaveGroupRequestMember) bool {
+// leaving are the calls by which members leave.
+func (p *partition) leaving() (all []*call) {
+	for _, c := range p.calls {
+		if _, ok := c.message.(*kmsg.LeaveGroupRequest); ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// ends says whether the member that a SyncGroup is of leaves.
+func ends(leave *kmsg.LeaveGroupRequest, sync *kmsg.SyncGroupRequest) bool {
+	return leave.MemberID == sync.MemberID || slices.ContainsFunc(leave.Members, func(m kmsg.LeaveGroupRequestMember) bool {
 		return m.MemberID == sync.MemberID || m.InstanceID != nil && sync.InstanceID != nil && *m.InstanceID == *sync.InstanceID
-	}))
+	})
 }
 
 // races notes which requests were open at the same time as their rivals, or as what ends their member.
 func (p *partition) races() {
 	rivals := map[string][]*call{}
+	leaving := p.leaving()
 	for _, c := range p.calls {
 		if sync, ok := c.message.(*kmsg.SyncGroupRequest); ok && sync.MemberID != "" {
-			for _, d := range p.calls {
-				if d.ends(sync) && c.overlap(d) {
+			for _, d := range leaving {
+				if c.overlap(d) && ends(d.message.(*kmsg.LeaveGroupRequest), sync) {
 					c.raced = true
 				}
 			}
@@ -63,7 +73,7 @@ func (p *partition) races() {
 		}
 		rivals[who] = append(rivals[who], c)
 	}
-	p.leaves()
+	p.leaves(leaving)
 }
 
 // superseded says whether a call that was due for an answer may have none coming, as its rival has taken its place while it was written, or its member has gone.
