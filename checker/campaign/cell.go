@@ -102,14 +102,19 @@ func (c *campaign) run(ctx, healing context.Context, one *cell) {
 	}
 	one.ended = clock.Now()
 	c.finish(one, one.rec.History(history.Header{}), one.ended)
+	c.handOver(healing, one, c.lostGroups(one))
+}
+
+// handOver removes the groups of a history that is over, where they must not stay, and has it judged unless it is lost.
+func (c *campaign) handOver(ctx context.Context, one *cell, lost bool) {
 	if c.caps.MaxGroups > 0 {
-		c.tidy(healing, one)
+		c.tidy(ctx, one)
 	}
 	if len(one.history.Calls) == 0 {
 		return
 	}
 	c.count(one)
-	if c.lostGroups(one) {
+	if lost {
 		c.threwAway()
 		return
 	}

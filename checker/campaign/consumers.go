@@ -201,19 +201,7 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 		c.mu.Unlock()
 	}
 	if len(recorded.Calls) > 0 {
-		if c.caps.MaxGroups > 0 {
-			c.tidy(ctx, one)
-		}
-		c.count(one)
-		if lost {
-			c.threwAway()
-			return err == nil
-		}
-		select {
-		case c.ready <- one:
-		default:
-			c.leftOver(one)
-		}
+		c.handOver(ctx, one, lost)
 	}
 	return err == nil
 }

@@ -88,11 +88,11 @@ func (c *campaign) mourn(ctx context.Context, stopJudging func()) {
 
 // causeOf is the error of a campaign that something has ended: what a client makes of a target that is gone says less than its last words.
 func (c *campaign) causeOf(ctx context.Context, cause error) error {
+	if _, ok := c.target.(Ending); !ok {
+		return cause
+	}
 	_, ended := c.died()
 	for until := time.Now().Add(dying); ended == nil && cause != nil && ctx.Err() == nil && time.Now().Before(until); _, ended = c.died() {
-		if _, ok := c.target.(Ending); !ok {
-			break
-		}
 		wait(ctx, mournPeriod/2) // nothing else tells that a process has ended
 	}
 	if ended != nil {

@@ -14,11 +14,10 @@ import (
 // stalls tells the history of a cell when target or machine have stood still by themselves: for its judge that is what a pause on purpose is, at
 // that time and at no other. It returns the sum of the stalls that the canary saw and that are longer than all that may be late anyway.
 func (c *campaign) stalls(one *cell, h *history.History, ended time.Time) (total time.Duration) {
-	onPurpose := h.Faults
-	var all []history.Fault
+	var all, stalls []history.Fault
 	add := func(from, until int64) {
 		late := until - from
-		for _, f := range onPurpose { // what was done on purpose is no stall
+		for _, f := range h.Faults { // what was done on purpose is no stall
 			if f.Kind == history.Pause {
 				late -= max(0, min(until, f.End())-max(from, f.At))
 			}
@@ -44,9 +43,9 @@ func (c *campaign) stalls(one *cell, h *history.History, ended time.Time) (total
 		for all = all[1:]; len(all) > 0 && all[0].At <= first.Until; all = all[1:] {
 			first.Until = max(first.Until, all[0].Until)
 		}
-		h.Faults = append(h.Faults, first)
+		stalls = append(stalls, first)
 	}
-	slices.SortStableFunc(h.Faults, func(a, b history.Fault) int { return cmp.Compare(a.At, b.At) })
+	h.AddFaults(stalls...)
 	return total
 }
 

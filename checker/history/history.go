@@ -240,6 +240,12 @@ func (h *History) Restarts() bool {
 	return slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.Kind == Restart })
 }
 
+// AddFaults notes more of what was done to the target, or what it did by itself.
+func (h *History) AddFaults(all ...Fault) {
+	h.Faults = append(h.Faults, all...)
+	h.sortFaults()
+}
+
 func (h *History) sortFaults() {
 	slices.SortStableFunc(h.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 }
