@@ -11,15 +11,6 @@ import (
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-// passerBy is a coordinator on virtual time that says nothing of itself.
-type passerBy struct{ target.Target }
-
-func (p passerBy) Capabilities() target.Capabilities {
-	caps := p.Target.Capabilities()
-	caps.Release = ""
-	return caps
-}
-
 func brokenStranger(t *testing.T, rules ...classic.RuleID) target.Target {
 	t.Helper()
 	tg, err := model.New(model.Options{Broken: rules}, nil)
@@ -27,7 +18,7 @@ func brokenStranger(t *testing.T, rules ...classic.RuleID) target.Target {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tg.Close() })
-	return passerBy{tg}
+	return target.Stranger{Target: tg}
 }
 
 func resultOf(t *testing.T, tg target.Target, s *conformance.Scenario) conformance.Result {

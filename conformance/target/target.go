@@ -142,3 +142,12 @@ type VersionRange struct{ Min, Max int16 }
 
 // Has reports whether v is in the range.
 func (r VersionRange) Has(v int16) bool { return r.Min <= v && v <= r.Max }
+
+// Stranger is a target that does not say which release it is, as a plain address does not.
+type Stranger struct{ Target }
+
+func (s Stranger) Capabilities() Capabilities {
+	caps := s.Target.Capabilities()
+	caps.Release = ""
+	return caps
+}

@@ -14,15 +14,6 @@ import (
 	"github.com/muster-kafka/muster/internal/kafka"
 )
 
-// stranger is a release that does not say which one it is: a plain HOST:PORT.
-type stranger struct{ target.Target }
-
-func (s stranger) Capabilities() target.Capabilities {
-	caps := s.Target.Capabilities()
-	caps.Release = ""
-	return caps
-}
-
 // TestStrangers holds what each release is told that is judged as a plain address, without --as: broken contracts only where it has a known
 // defect, named with its rule and its releases. What is a mere variation of Kafka's must not fail. The model gives what each release gives
 // (TestModel), so no broker is needed. The golden list is read by a person: every line must be a defect.
@@ -79,7 +70,7 @@ func judgedAsStranger(t *testing.T, release string, scenarios []*conformance.Sce
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := conformance.Suite{Scenarios: set.Scenarios, Slow: true, OutDir: t.TempDir()}.Run(t.Context(), stranger{tg}, nil)
+		rep, err := conformance.Suite{Scenarios: set.Scenarios, Slow: true, OutDir: t.TempDir()}.Run(t.Context(), target.Stranger{Target: tg}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,15 +10,6 @@ import (
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-// stranger is a coordinator on virtual time that says nothing of itself.
-type stranger struct{ target.Target }
-
-func (s stranger) Capabilities() target.Capabilities {
-	caps := s.Target.Capabilities()
-	caps.Release = ""
-	return caps
-}
-
 // TestReplayAgrees holds that a saved class, run on the side that is judged, is told as the class that the comparison gave it.
 func TestReplayAgrees(t *testing.T) {
 	right, err := model.New(model.Options{Name: "model:4.3.1"}, nil)
@@ -31,7 +22,7 @@ func TestReplayAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong := stranger{tg}
+		wrong := target.Stranger{Target: tg}
 		rep := run(t, wrong, right, 15)
 		if err := rep.Save(t.TempDir(), wrong, right); err != nil {
 			t.Fatal(err)
