@@ -40,17 +40,12 @@ func (g *group) pull(ctx context.Context, t Trigger) error {
 	case Absence, Return:
 		return g.static(ctx, t)
 	case Subscribe:
-		c := g.pick(func(c *consumer) bool { return !c.pattern && c.works() })
-		if c == nil {
-			if _, err := g.add(false); err != nil {
-				return err
-			}
-			if err := g.settle(ctx); err != nil {
-				return err
-			}
-			if c = g.pick(func(c *consumer) bool { return !c.pattern && c.works() }); c == nil {
-				return nil
-			}
+		c, err := g.pickOrAdd(ctx, func(c *consumer) bool { return !c.pattern && c.works() }, func() error {
+			_, err := g.add(false)
+			return err
+		})
+		if err != nil || c == nil {
+			return err
 		}
 		topic := g.names()[1]
 		g.say(ownership.Event{Kind: ownership.Note, Client: c.name, Topic: topic, What: "changes its subscription by " + topic})
@@ -75,6 +70,20 @@ func (g *group) pick(want func(*consumer) bool) *consumer {
 	return nil
 }
 
+// pickOrAdd draws a member; where there is none it adds one and, when the group has settled, draws again.
+func (g *group) pickOrAdd(ctx context.Context, want func(*consumer) bool, add func() error) (*consumer, error) {
+	if c := g.pick(want); c != nil {
+		return c, nil
+	}
+	if err := add(); err != nil {
+		return nil, err
+	}
+	if err := g.settle(ctx); err != nil {
+		return nil, err
+	}
+	return g.pick(want), nil
+}
+
 // victim draws a member that may go, and lets others come first if there are too few.
 func (g *group) victim(want func(*consumer) bool) (*consumer, error) {
 	for len(g.members) <= fewest {
@@ -87,13 +96,7 @@ func (g *group) victim(want func(*consumer) bool) (*consumer, error) {
 
 // forget takes a member off the list.
 func (g *group) forget(gone *consumer) {
-	var rest []*consumer
-	for _, c := range g.members {
-		if c != gone {
-			rest = append(rest, c)
-		}
-	}
-	g.members = rest
+	g.members = slices.DeleteFunc(slices.Clone(g.members), func(c *consumer) bool { return c == gone }) // others go through the list meanwhile
 }
 
 // linger makes a member take too long for what it has to give up, and lets another come, so that it has to.
@@ -119,19 +122,13 @@ func (g *group) linger() error {
 
 // static lets a static member miss a rebalance, or come back.
 func (g *group) static(ctx context.Context, t Trigger) error {
-	want := func(c *consumer) bool { return c.static != "" && c.works() }
-	c := g.pick(want)
-	if c == nil {
+	c, err := g.pickOrAdd(ctx, func(c *consumer) bool { return c.static != "" && c.works() }, func() error {
 		g.statics++
-		if _, err := g.start(fmt.Sprintf("%si%d", g.plan.Name, g.statics), false, slices.Clone(g.names()[:1]), g.balancers()...); err != nil {
-			return err
-		}
-		if err := g.settle(ctx); err != nil {
-			return err
-		}
-		if c = g.pick(want); c == nil {
-			return nil
-		}
+		_, err := g.start(fmt.Sprintf("%si%d", g.plan.Name, g.statics), false, slices.Clone(g.names()[:1]), g.balancers()...)
+		return err
+	})
+	if err != nil || c == nil {
+		return err
 	}
 	if t == Absence {
 		c.stall((g.plan.Rebalance+g.plan.Session)/2, t)

@@ -101,10 +101,14 @@ func (g *generation) contested(p Partition) bool {
 // closeGenerations looks back at all generations: under a cooperative protocol nobody may have been given what another member of the
 // generation still had when it joined, and said so.
 func (j *judge) closeGenerations() {
+	claims := map[Partition][]*claim{}
+	for _, c := range j.claims {
+		claims[c.partition] = append(claims[c.partition], c)
+	}
 	for _, g := range j.gens {
 		for _, p := range sorted(g.owners) {
 			mine := g.owners[p]
-			held := j.before(p, g.number)
+			held := before(claims[p], g.number)
 			if held == nil || held.client == mine.client {
 				continue
 			}
@@ -122,10 +126,10 @@ func (j *judge) closeGenerations() {
 	}
 }
 
-// before is the latest claim of a partition in an earlier generation.
-func (j *judge) before(p Partition, generation int32) (latest *claim) {
-	for _, c := range j.claims {
-		if c.partition == p && c.generation < generation && (latest == nil || c.generation >= latest.generation) {
+// before is the latest of a partition's claims in an earlier generation.
+func before(claims []*claim, generation int32) (latest *claim) {
+	for _, c := range claims {
+		if c.generation < generation && (latest == nil || c.generation >= latest.generation) {
 			latest = c
 		}
 	}
