@@ -41,7 +41,7 @@ fmt: ## Format the source
 bench: ## Benchmarks of the model, the coordinator and the judges
 	$(GO) test -run '^$$' -bench . -benchmem ./model/... ./impl/... ./checker/... ./conformance/targets/embedded
 
-nightly: ## What takes too long for every change (about an hour)
+nightly: ## What takes too long for every change (about two hours)
 	@GO="$(GO)" tools/nightly.sh $(KAFKA)
 
 rewrite: ## Record the expected text of every scenario anew from real Kafka 4.3.1; read the change before committing it

@@ -1,10 +1,27 @@
 #!/usr/bin/env bash
 # What takes too long for every change: larger explorations, more random walks, longer histories, every judge on every planted bug, a foreign broker with
-# Kafka's own defaults, and every scenario on each release that is given. About an hour.
+# Kafka's own defaults, and every scenario on each release that is given. About two hours. MUSTER_PARTS='^verify' runs only the parts of that name.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . tools/parts.sh
 export MUSTER_NIGHTLY=1
+
+# First what goes by the clock, and would suffer from anything beside it.
+campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is no failure
+	local target code
+	$GO build -o bin/muster ./cmd/muster || return
+	for target in kafka:4.3.1 kafka:3.9.2; do
+		code=0
+		bin/muster campaign "$target" --budget 10m || code=$?
+		[ "$code" = 0 ] || [ "$code" = 2 ] || return "$code"
+	done
+}
+part 'campaigns on real Kafka' 1260 campaigns
+part 'real Kafka' 1200 tools/test-kafka.sh "$@"
+part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
+part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
+
+# Then what only takes the processor.
 part 'unit, with the race detector, ten times' 1200 env MUSTER_LINEARIZE_RUNS=250 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize ./checker/history ./checker/traffic ./checker/campaign/... ./checker/lockstep ./checker/observe ./internal/differ
 part 'legal histories, ten thousand' 300 env MUSTER_LINEARIZE_RUNS=5100 $GO test -count=1 -timeout 30m -v -run '^TestSpecificationIsLegal$' ./checker/linearize
 part 'a second opinion on small histories' 900 env MUSTER_SECOND_OPINION=1 $GO test -count=1 -timeout 40m -run '^Test(Timed|Untimed)Agreement$' ./checker/linearize
@@ -24,18 +41,5 @@ explore() {
 part 'exploration of larger groups' 1260 explore
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
 part 'librdkafka mock and wrong texts' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock|TestWrongTextFails)$' ./conformance ./conformance/targets/rdkafka
-part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 part 'pages in a browser' 180 make test-pages GO="$GO" # skips itself, and says so, where there is no chromium
-part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
-campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is no failure
-	local target code
-	$GO build -o bin/muster ./cmd/muster || return
-	for target in kafka:4.3.1 kafka:3.9.2; do
-		code=0
-		bin/muster campaign "$target" --budget 10m || code=$?
-		[ "$code" = 0 ] || [ "$code" = 2 ] || return "$code"
-	done
-}
-part 'campaigns on real Kafka' 1260 campaigns
-part 'real Kafka' 1200 tools/test-kafka.sh "$@"
 finish

@@ -4,9 +4,14 @@ GO=${GO:-go}
 failed=() summary=() missing=()
 
 # part NAME BUDGET COMMAND... runs one part. BUDGET is in seconds; exceeding it is told, not failed: machines differ.
+# With MUSTER_PARTS, a regular expression, only the parts whose names match are run: one that failed can be tried alone.
 part() {
 	local name=$1 budget=$2 begin=$SECONDS took verdict=ok
 	shift 2
+	if [[ ! $name =~ ${MUSTER_PARTS:-} ]]; then
+		not_run "$name" "not one of MUSTER_PARTS='$MUSTER_PARTS'"
+		return
+	fi
 	printf '\n== %s\n' "$name"
 	"$@" || { verdict=FAILED; failed+=("$name"); }
 	took=$((SECONDS - begin))
@@ -14,7 +19,7 @@ part() {
 	summary+=("$(printf '%-34s %4d s of %4d s  %s' "$name" "$took" "$budget" "$verdict")")
 }
 
-# not_run NAME COUNT tells of COUNT checks that this machine cannot do.
+# not_run NAME WHY tells of a part that was not run: what this machine cannot do, or what was not asked for.
 not_run() {
 	missing+=("$1: $2")
 	summary+=("$(printf '%-34s %s' "$1" 'not run')")
@@ -37,7 +42,7 @@ finish() {
 	printf '%s\n' "${summary[@]}"
 	printf 'in all %d s\n' "$SECONDS"
 	if [ ${#missing[@]} -gt 0 ]; then
-		printf '\n%d part(s) were not run on this machine:\n' "${#missing[@]}"
+		printf '\n%d part(s) were not run:\n' "${#missing[@]}"
 		printf '  %s\n' "${missing[@]}"
 	fi
 	if [ ${#failed[@]} -gt 0 ]; then
