@@ -13,8 +13,10 @@ import (
 // TestInProcess runs every scenario on what needs no Java: the specification as each of several releases, and the reference
 // coordinator in virtual time and over TCP; there only with the default broker settings, since other scenarios wait for minutes.
 func TestInProcess(t *testing.T) {
+	t.Parallel() // over TCP it mostly waits
 	for _, name := range []string{"model", "model:4.0.2", "model:3.9.2", "model:reference", "impl", "impl+tcp"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			began := time.Now()
 			for _, set := range conformance.ByProfile(scenarios(t)) {
 				if name == "impl+tcp" && set.Profile != conformance.DefaultProfile {
