@@ -30,7 +30,7 @@ TARGET is impl+tcp, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
 type campaignOptions struct {
 	open openOptions
 	reports
-	known   string
+	known   knownLists
 	profile string
 	seed    uint64
 	budget  time.Duration
@@ -61,7 +61,7 @@ func campaignCommand() *cobra.Command {
 	flags.StringVar(&o.profile, "profile", "all", "what is done meanwhile: `calm` (nothing), network (to connections), crashes (to the target), or all that the target can have done to it")
 	o.reports.flags(cmd)
 	o.folderFlag(cmd)
-	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
+	o.known.flags(cmd)
 	flags.BoolVar(&o.strict, "strict", false, strictHelp)
 	o.open.flags(cmd)
 	return cmd
@@ -90,11 +90,9 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	if _, err := o.faults(campaign.Faults{Connections: true, Crashes: true, Pauses: true}); err != nil {
 		return err
 	}
-	var known *verdict.KnownList
-	if o.known != "" {
-		if known, err = verdict.ReadKnown(o.known, nil); err != nil {
-			return usage("--known: %v", err)
-		}
+	known, err := o.known.read()
+	if err != nil {
+		return err
 	}
 	v := verdict.New(version, o.open.name, spec.comparedWith(o.open), o.seed)
 	v.Linearizability, v.Campaign = &verdict.LinearizabilityCounts{}, &verdict.CampaignCounts{}
@@ -102,6 +100,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	outputs = append(outputs, o.known.outputs(v)...)
 	if err := writable(outputs); err != nil {
 		return err
 	}
