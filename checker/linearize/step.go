@@ -173,7 +173,7 @@ func (j *judge) latest(e *explanation) int64 {
 const maxInstant = 1 << 62
 
 func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set) {
-	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed}
+	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed, Joins: c.joins()}
 	err := j.world.Apply(e.branch, r, at, func(o observe.Outcome) bool {
 		j.accept(e, c, o, at, func(after explanation) {
 			next.add(after)

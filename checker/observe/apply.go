@@ -76,6 +76,9 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 		if more && r.Removed && t.Rekeyed >= 0 {
 			more = w.removedMeanwhile(c, t, o, yield)
 		}
+		if more && r.Joins > b.generation && t.Rekeyed >= 0 {
+			more = w.joinedMeanwhile(c, t, o, yield)
+		}
 		if more && w.config.Profile.AnswersDropped && slices.Contains(t.Rules, classic.StaticPending) && t.Replies[0].Error != 0 {
 			more = w.refuseOtherwise(c, o, yield) // static.pending: its contract is any refusal
 		}

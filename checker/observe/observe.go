@@ -122,6 +122,10 @@ type Request struct {
 	// Removed: a LeaveGroup of the same static member was on its way at the same time, and may have come then.
 	Removed bool
 
+	// Joins is the generation that the answer to a JoinGroup is known to bring; 0 where that is not known. A replacement that brings the next one may have
+	// waited for its record until that was made.
+	Joins int32
+
 	// Verified is the error by which the transaction coordinator refuses a TxnOffsetCommit; 0 where it knows the group for a part of
 	// the producer's transaction (txn-commit.verified).
 	Verified int16
