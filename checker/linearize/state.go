@@ -17,6 +17,7 @@ type explanation struct {
 	late    []late           // sessions that have ended and may still remove their members; by member, never changed in place
 	owed    []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
 	writing []writing        // answered when their records are written; by ticket, never changed in place. See writing.go
+	flight  checker.Ticket   // the leader's SyncGroup whose assignment is being written; 0: none is. See flight.go
 	fork    uint64           // which calls have had no effect; only where such are never merged, see Limits
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
@@ -34,7 +35,7 @@ func (e *explanation) seal() {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
 		})
 	}
-	h := e.hash ^ e.fork
+	h := e.hash ^ e.fork ^ mix(uint64(e.flight)) // mix(0) is as good as any
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
 	}
@@ -140,7 +141,7 @@ func (s *set) add(e explanation) (at int, changed bool) {
 		s.list = append(s.list, e)
 		return len(s.list) - 1, true
 	}
-	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, writing: e.writing, fork: e.fork}
+	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, writing: e.writing, flight: e.flight, fork: e.fork}
 	for _, l := range e.late {
 		merged.late = withLate(merged.late, l)
 	}

@@ -438,7 +438,7 @@ func (w *World) Fire(b *Branch, t Timer, at Window, yield func(Outcome) bool) {
 	w.happen(b, &call{event: e}, at, yield)
 }
 
-// FinishWrite yields every outcome of the end of the write that is in flight (Config.SlowWrites).
+// FinishWrite yields every outcome of the end of the write that is in flight (Config.SlowWrites, Request.Slow).
 func (w *World) FinishWrite(b *Branch, failed bool, at Window, yield func(Outcome) bool) {
 	c := &call{event: classic.Event{Kind: classic.WriteDone}}
 	c.fails(failed)

@@ -128,6 +128,9 @@ func (b *Branch) slot(id string) int8 {
 // Has says whether the id is a member's or a pending one.
 func (b *Branch) Has(id string) bool { return b.slot(id) >= 0 }
 
+// Writing says whether the leader's assignment is being written.
+func (b *Branch) Writing() bool { return b.state.Writing }
+
 // Pending says whether the slot is that of an id that has been handed out and has not joined.
 func (b *Branch) Pending(slot int8) bool { return b.state.Slots[slot].Kind == classic.Pending }
 

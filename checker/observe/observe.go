@@ -115,6 +115,9 @@ type Request struct {
 	// WriteFails makes the writes of this request fail.
 	WriteFails bool
 
+	// Slow leaves the leader's assignment in flight after its SyncGroup until FinishWrite, as Config.SlowWrites does for all.
+	Slow bool
+
 	// Raced: another JoinGroup of the same static member was on its way at the same time, so that it may have come while what this one
 	// writes was being written.
 	Raced bool
