@@ -50,6 +50,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		InitialDelay:     h.InitialDelay,
 		MaxSize:          h.MaxSize,
 		EmptyJoin:        profile.Name != classic.Reference.Name,
+		EarlyAnswers:     profile.Name != classic.Reference.Name,
 		KeepLog:          run.Restarts(),
 		Topics: func(topic string, partition int32) bool {
 			return partition >= 0 && partition < topics[topic]

@@ -66,6 +66,11 @@ func (e *explanation) covers(o *explanation) bool {
 			return false
 		}
 	}
+	if made, ok := e.branch.Unwritten(); ok {
+		if other, _ := o.branch.Unwritten(); made.Latest < other.Latest {
+			return false
+		}
+	}
 	for i := range e.late {
 		if e.late[i].until < o.late[i].until {
 			return false

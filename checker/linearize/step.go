@@ -184,6 +184,9 @@ func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set, slo
 		if slow && (o.Overflow || !o.Branch.Writing() || e.branch.Writing()) {
 			return true // as it would be anyway
 		}
+		if made, ok := e.branch.Unwritten(); ok && at.Earliest > j.partition.slack.after(made.Latest) && slices.Contains(o.Rules, classic.GroupUnseen) {
+			return true // its record has long been written
+		}
 		j.accept(e, c, o, at, func(after explanation) {
 			next.add(after)
 		})

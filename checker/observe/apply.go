@@ -57,7 +57,7 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 	}
 	c.put = w.aged(c.put, at)
 	more := true
-	if b.unseen && c.shows() {
+	if b.unseen != seen && c.shows() {
 		if more = w.unseen(b, c, at, yield); !more {
 			return false, nil
 		}
@@ -152,7 +152,9 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 		}
 	}
 	o.Dropped = append(o.Dropped, n.forget(touched, broken)...)
-	n.unseen = w.hides(n, b, c, t)
+	if n.unseen = w.hides(n, b, c, t); n.unseen == unwritten && b.unseen != unwritten {
+		n.made = at
+	}
 	if n.state.Serving != classic.Loading {
 		n.lost = ""
 	}

@@ -28,7 +28,8 @@ type head struct {
 	emptySince Window   // when the group last became Empty; kept only where offsets expire
 	assigns    []string // assignment bytes by symbol; never changed in place, and entry 0 is the empty one
 	ledger              // offsets
-	unseen     bool     // a group without a record, which DescribeGroups and ListGroups may not show (describe.unseen)
+	unseen     sight    // whether DescribeGroups and ListGroups show the group
+	made       Window   // of one whose record may still be on its way: when it was made
 	lost       string   // topics that were deleted while the group is loaded, each with a blank after it
 	log        *logged  // what the log says; nil for a group that it does not have, and where no log is kept
 }

@@ -78,6 +78,10 @@ type Config struct {
 	// Tick is what the target's timers are rounded to: windows are rounded outward to it. 0 is exact.
 	Tick time.Duration
 
+	// EarlyAnswers: a JoinGroup that makes its group may be answered before the record of the group is written, so that DescribeGroups and ListGroups of a
+	// coordinator that shows what is written do not show it yet (describe.unseen). It is for the judge to say for how long: see Unwritten.
+	EarlyAnswers bool
+
 	// SlowWrites leaves the leader's assignment in flight after its SyncGroup until FinishWrite; otherwise the write ends with the
 	// request.
 	SlowWrites bool
