@@ -72,6 +72,7 @@ type GroupVerdict struct {
 	Operations int // calls after splitting
 	Overlap    int // the most operations that were open at one instant
 	Elapsed    time.Duration
+	Cleaned    bool // it is Legal only if the target has removed the group, as it had neither members nor offsets (history.Header.Cleanup)
 
 	Exercised Exercised // of a Legal one
 }
@@ -164,7 +165,13 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 	started := time.Now()
 
 	j := newJudge(config, p, limits)
+	j.cleanup = 0
 	result := porcupine.CheckOperationsTimeout(j.model(ctx), p.porcupine(), limits.Timeout)
+	if result == porcupine.Illegal && p.cleanup > 0 && j.abandoned() == nil && j.leftOut() == nil {
+		j = newJudge(config, p, limits)
+		result = porcupine.CheckOperationsTimeout(j.model(ctx), p.porcupine(), limits.Timeout)
+		g.Cleaned = result == porcupine.Ok && j.abandoned() == nil
+	}
 	g.Elapsed = time.Since(started)
 	switch abandoned := j.abandoned(); {
 	case abandoned != nil:
@@ -193,7 +200,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: IsScala(config.Profile.Name), drops: !config.Profile.AnswersDropped, later: config.Profile.Name != classic.Reference.Name}
+	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: IsScala(config.Profile.Name), drops: !config.Profile.AnswersDropped, later: config.Profile.Name != classic.Reference.Name, cleanup: p.cleanup}
 }
 
 // model is the judge in porcupine's terms.

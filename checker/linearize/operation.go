@@ -101,6 +101,7 @@ type partition struct {
 	operations []*operation
 	slack      slack
 	restarts   []*operation // by instant
+	cleanup    int64        // how often the target removes groups that have nothing; 0: never
 	closed     int          // calls that the target ended by closing the connection
 }
 
@@ -127,7 +128,7 @@ func split(h *history.History, limits Limits) ([]*partition, error) {
 		for _, part := range partsOf(req, h.Header.Groups) {
 			p := byGroup[part.Group]
 			if p == nil {
-				p = &partition{group: part.Group, slack: late, calls: map[checker.Ticket]*call{}}
+				p = &partition{group: part.Group, slack: late, cleanup: int64(h.Header.Cleanup), calls: map[checker.Ticket]*call{}}
 				p.restart(h.Faults)
 				byGroup[part.Group] = p
 			}

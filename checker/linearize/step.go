@@ -21,9 +21,10 @@ type judge struct {
 	capacity  int  // explanations in one set
 	forks     bool // see Limits
 	apart     bool
-	scala     bool // see scala.go
-	drops     bool // superseded requests are never answered
-	later     bool // see writing.go
+	scala     bool  // see scala.go
+	drops     bool  // superseded requests are never answered
+	later     bool  // see writing.go
+	cleanup   int64 // see cleanup.go
 
 	mu     sync.Mutex
 	gaveUp error // why nothing can be said; see giveUp
@@ -255,7 +256,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.exercised.saw(e.branch, &o)
 	}
 	for _, names := range bindings {
-		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, flight: inFlight(e, c, o.Branch), fork: e.fork}
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, flight: inFlight(e, c, o.Branch), cleaned: e.cleaned, fork: e.fork}
 		if len(writes) > 0 {
 			j.settleWritten(&after)
 		}

@@ -29,11 +29,19 @@ func TestCoversWhatIsOnItsWay(t *testing.T) {
 	if early.key != late.key || !late.covers(&early) || early.covers(&late) {
 		t.Errorf("%v, %v, %v: want true, true, false", early.key == late.key, late.covers(&early), early.covers(&late))
 	}
+	before, after := early, early
+	was, is := int64(1), int64(2)
+	before.cleaned, after.cleaned = &was, &is
+	before.seal()
+	after.seal()
+	if before.key != after.key || before.key == early.key || !before.covers(&after) || after.covers(&before) {
+		t.Error("what was removed earlier may be removed again earlier")
+	}
 	both, ok := observe.Hull(early.branch, late.branch)
 	if !ok {
 		t.Fatal("they cannot be merged")
 	}
-	if when, is := both.Unwritten(); !is || when.Latest != 20 {
+	if when, ok := both.Unwritten(); !ok || when.Latest != 20 {
 		t.Errorf("merged: %v, %v", when, is)
 	}
 }

@@ -53,6 +53,9 @@ func check(cmd *cobra.Command, path, report string, limits linearize.Limits) err
 	fmt.Fprintf(out, "%s: a history of %s, seed %d\n", path, h.Header.Target, h.Header.Seed)
 	for _, g := range v.Groups {
 		fmt.Fprintf(out, "  group %s: %s, at most %d at a time: %v", g.Group, counted(g.Calls, "call"), g.Overlap, g.Result)
+		if g.Cleaned {
+			fmt.Fprintf(out, ", if the target has removed it while it was Empty and had no offsets, as it does every %v", h.Header.Cleanup)
+		}
 		if g.Reason != "" {
 			fmt.Fprintf(out, " (%s)", g.Reason)
 		}

@@ -90,6 +90,10 @@ type Capabilities struct {
 	// InitialDelay is group.initial.rebalance.delay.ms: how long the first rebalance of an Empty group waits.
 	InitialDelay time.Duration
 
+	// Cleanup is offsets.retention.check.interval.ms, of a target that is not the harness's own: how often it removes groups that are Empty and have no offsets,
+	// whoever's they are. 0 is never, or too rarely to matter.
+	Cleanup time.Duration
+
 	// Versions are the request versions that the target offers, by API key.
 	Versions map[int16]VersionRange
 
