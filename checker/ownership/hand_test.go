@@ -166,6 +166,9 @@ func TestHand(t *testing.T) {
 
 		{"an assignment of its own", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), planned("a", 1, "a:t/0", "b:t/1"), synced("b", 1, "t/2")}, Plan},
 		{"an assignment before the leader's", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), synced("b", 1, ""), planned("a", 1, "a:t/0", "b:t/1")}, Plan},
+		{"nothing before the leader's, after a crash in which its assignment was lost", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), restart(5), synced("b", 1, ""), planned("a", 1, "a:t/0", "b:t/1")}, ""},
+		{"something before the leader's, after a crash", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), restart(5), synced("b", 1, "t/1"), planned("a", 1, "a:t/0", "b:t/1")}, Plan},
+		{"nothing before the leader's, and a crash after that", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), synced("b", 1, ""), restart(7), planned("a", 1, "a:t/0", "b:t/1")}, Plan},
 		{"nothing, and in no plan", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), planned("a", 1, "a:t/0"), synced("b", 1, "")}, ""},
 		{"a leader who is not seen", []Event{started("b"), joined("b", 1, "x"), synced("b", 1, "t/2")}, ""},
 		{"a plan that is sent again", with(planned("a", 1, "a:t/1", "b:t/0"), synced("b", 1, "t/1")), ""},
@@ -182,6 +185,7 @@ func TestHand(t *testing.T) {
 
 		{"a member that has left and is there", with(began(9, left("b")), began(11, joined("a", 2, "a", "a", "b"))), Gone},
 		{"a list from before it left", with(began(9, left("b")), began(9, joined("a", 2, "a", "a", "b"))), ""},
+		{"a list that was asked for at the instant at which it had left", with(began(9, left("b")), began(10, joined("a", 2, "a", "a", "b"))), ""},
 		{"a leave that a crash undid", with(began(9, left("b")), restart(11), began(13, joined("a", 2, "a", "a", "b"))), ""},
 
 		{"a cooperative rebalance", round(planned("a", 2, "a:t/0", "b:t/2", "c:"), synced("a", 2, "t/0"), synced("b", 2, "t/2"), synced("c", 2, ""),
@@ -206,6 +210,10 @@ func TestHand(t *testing.T) {
 			revoked("a", 2, "t/1"), assigned("a", 2, ""), assigned("b", 2, ""), assigned("c", 2, ""),
 			coop(joined("a", 3, "a", "a", "b", "c"), "t/0"), coop(joined("b", 3, "a"), "t/2"), coop(joined("c", 3, "a"), ""),
 			planned("a", 3, "a:t/0 t/1", "b:t/2", "c:"), synced("a", 3, "t/0 t/1"), assigned("a", 3, "t/1")), Cooperative},
+		{"taken and given back two generations later, as nobody knows why it was not before", round(planned("a", 2, "a:t/0", "b:t/2", "c:"), synced("a", 2, "t/0"), synced("b", 2, "t/2"), synced("c", 2, ""),
+			revoked("a", 2, "t/1"), assigned("a", 2, ""), assigned("b", 2, ""), assigned("c", 2, ""),
+			coop(joined("a", 4, "a", "a", "b", "c"), "t/0"), coop(joined("b", 4, "a"), "t/2"), coop(joined("c", 4, "a"), ""),
+			planned("a", 4, "a:t/0 t/1", "b:t/2", "c:"), synced("a", 4, "t/0 t/1"), assigned("a", 4, "t/1")), ""},
 		{"taken and given back, as the one that was to have it has gone", round(planned("a", 2, "a:t/0", "b:t/2", "c:"), synced("a", 2, "t/0"), synced("b", 2, "t/2"), synced("c", 2, ""),
 			revoked("a", 2, "t/1"), assigned("a", 2, ""), assigned("b", 2, ""), assigned("c", 2, ""),
 			coop(joined("a", 3, "a", "a", "b"), "t/0"), coop(joined("b", 3, "a"), "t/2"),
