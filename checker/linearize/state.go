@@ -23,6 +23,7 @@ type explanation struct {
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
 	timers []observe.Timer // the armed ones, in an order that does not depend on slots
+	made   int64           // where the group's record may still be on its way: when the group was made at the latest; else 0
 	hash   uint64          // the branch's
 	sealed *observe.Branch // the one that timers and hash are of
 }
@@ -32,6 +33,8 @@ func (e *explanation) seal() {
 	if e.sealed != e.branch {
 		e.sealed, e.hash = e.branch, e.branch.Hash()
 		e.timers = e.branch.Timers()
+		made, _ := e.branch.Unwritten()
+		e.made = made.Latest
 		slices.SortFunc(e.timers, func(a, b observe.Timer) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
 		})
@@ -73,10 +76,8 @@ func (e *explanation) covers(o *explanation) bool {
 	if e.cleaned != nil && *e.cleaned > *o.cleaned {
 		return false
 	}
-	if made, ok := e.branch.Unwritten(); ok {
-		if other, _ := o.branch.Unwritten(); made.Latest < other.Latest {
-			return false
-		}
+	if e.made < o.made {
+		return false
 	}
 	for i := range e.late {
 		if e.late[i].until < o.late[i].until {

@@ -18,7 +18,12 @@ const (
 )
 
 // Unwritten says whether the record of the group may still be on its way, and when the group was made.
-func (b *Branch) Unwritten() (made Window, ok bool) { return b.made, b.unseen == unwritten }
+func (b *Branch) Unwritten() (made Window, ok bool) {
+	if b.unseen != unwritten {
+		return Window{}, false
+	}
+	return b.made, true
+}
 
 // hides says whether the group of n is shown after a step from b.
 func (w *World) hides(n, b *Branch, c *call, t *classic.Transition) sight {
