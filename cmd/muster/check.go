@@ -99,7 +99,7 @@ func noHistory(cmd *cobra.Command) error {
 			here += "\n  muster check " + quoted(f)
 		}
 	}
-	return usage("check takes the FILE of a history. A run of muster verify on impl leaves one where the judge of linearizability finds a failure: "+
+	return usage("check takes the FILE of a history. A run of muster verify or muster campaign leaves one where the judge of linearizability finds a failure: "+
 		"%s/history-SEED.jsonl has the whole run, history-SEED-GROUP.jsonl the calls that are enough; %s\nsee: %s --help", outDir, here, cmd.CommandPath())
 }
 
