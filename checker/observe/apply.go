@@ -145,7 +145,8 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 		closed = append(closed, ended)
 	}
 	if c.event.Kind.Request() && !answered {
-		if slices.Contains(t.Superseded, classic.Address{Kind: classic.Caller}) {
+		waits := c.event.Kind == classic.JoinGroup || c.event.Kind == classic.SyncGroup
+		if slices.Contains(t.Superseded, classic.Address{Kind: classic.Caller}) || broken && !waits { // a broken rule may leave a member where none can be
 			o.Dropped = append(o.Dropped, c.request.Ticket)
 		} else {
 			n.park(c, t)
