@@ -16,14 +16,20 @@ var errStopped = errors.New("the server has been closed")
 // loop owns the coordinator: everything that happens to it happens in run.
 type loop struct {
 	core   *core.Coordinator
-	front  *Front
-	txns   *Transactions
+	front  *Front        // may be nil, and with it txns: then a request is the coordinator's
+	txns   *Transactions // may be nil
 	log    record.Log
 	timers core.TimerQueue
 	acks   []core.Appended
 	watch  func(time.Time, core.Event, []core.Effect) // see Options
 
+	leader   int32                    // the node that coordinates these groups
+	stranger *core.Coordinator        // answers what other nodes are asked; nil where there are none
+	fails    func(group string) int16 // says of a write that it shall fail, and how; may be nil
+	late     core.AppendID            // the last write that has timed out and is not settled
+
 	jobs    chan job
+	calls   chan func()
 	quit    chan struct{}
 	waiting map[core.Ticket]chan<- outcome
 	ticket  core.Ticket
@@ -32,6 +38,7 @@ type loop struct {
 // job is a request and where its outcome goes; the channel has room for it.
 type job struct {
 	request core.Request
+	node    int32 // that was asked
 	outcome chan<- outcome
 }
 
@@ -41,19 +48,27 @@ type outcome struct {
 }
 
 func newLoop(settings core.Settings, topics map[string]int32) *loop {
-	l := &loop{jobs: make(chan job), quit: make(chan struct{}), waiting: map[core.Ticket]chan<- outcome{}}
-	l.front, l.txns = NewFront(settings, topics), NewTransactions()
-	settings.TopicExists, settings.TopicName, settings.TopicID = l.front.Exists, l.front.TopicName, l.front.TopicID
+	front := NewFront(settings, topics)
+	settings.TopicExists, settings.TopicName, settings.TopicID = front.Exists, front.TopicName, front.TopicID
 	settings.Transactions = true
-	l.core = core.New(settings)
+	l := bareLoop(settings)
+	l.front, l.txns = front, NewTransactions()
 	return l
 }
 
-// ask hands a request in and waits for its outcome.
-func (l *loop) ask(r core.Request) (kmsg.Response, error) {
+// bareLoop is a loop for requests of group coordination alone.
+func bareLoop(settings core.Settings) *loop {
+	return &loop{
+		core: core.New(settings),
+		jobs: make(chan job), calls: make(chan func()), quit: make(chan struct{}), waiting: map[core.Ticket]chan<- outcome{},
+	}
+}
+
+// ask hands a request in that a node was asked, and waits for its outcome.
+func (l *loop) ask(node int32, r core.Request) (kmsg.Response, error) {
 	reply := make(chan outcome, 1)
 	select {
-	case l.jobs <- job{r, reply}:
+	case l.jobs <- job{r, node, reply}:
 	case <-l.quit:
 		return nil, errStopped
 	}
@@ -63,6 +78,18 @@ func (l *loop) ask(r core.Request) (kmsg.Response, error) {
 	case <-l.quit:
 		return nil, errStopped
 	}
+}
+
+// do runs f where everything happens to the coordinator, and waits for that; false if the loop has been stopped.
+func (l *loop) do(f func()) bool {
+	done := make(chan struct{})
+	select {
+	case l.calls <- func() { defer close(done); f() }:
+	case <-l.quit:
+		return false
+	}
+	<-done
+	return true
 }
 
 // stop ends run; it must be called once.
@@ -82,6 +109,9 @@ func (l *loop) run() {
 		case <-l.quit:
 			return
 		case <-alarm.C:
+		case f := <-l.calls:
+			l.fireDue()
+			f()
 		case j := <-l.jobs:
 			l.fireDue() // what was due before the request came, happened before it
 			l.take(j)
@@ -100,13 +130,28 @@ func (l *loop) fireDue() {
 }
 
 func (l *loop) take(j job) {
+	if l.front != nil && l.besides(&j) {
+		return
+	}
+	l.ticket++
+	j.request.Ticket = l.ticket
+	l.waiting[l.ticket] = j.outcome
+	if j.node != l.leader {
+		l.carryOut(l.stranger.Step(time.Now(), j.request))
+		return
+	}
+	l.step(j.request)
+}
+
+// besides answers what is not group coordination, and says of a TxnOffsetCommit whether it belongs to a transaction.
+func (l *loop) besides(j *job) bool {
 	resp, deleted, ok := l.front.Handle(j.request.Message, j.request.Version)
 	if len(deleted) > 0 {
 		l.step(core.TopicsDeleted{Topics: deleted})
 	}
 	if ok {
 		j.outcome <- outcome{resp: resp}
-		return
+		return true
 	}
 	resp, marker, ok := l.txns.Handle(j.request.Message, j.request.Version)
 	if marker != nil {
@@ -114,15 +159,12 @@ func (l *loop) take(j job) {
 	}
 	if ok {
 		j.outcome <- outcome{resp: resp}
-		return
+		return true
 	}
 	if commit, ok := j.request.Message.(*kmsg.TxnOffsetCommitRequest); ok {
 		j.request.Verified = l.txns.Verify(commit, j.request.Version)
 	}
-	l.ticket++
-	j.request.Ticket = l.ticket
-	l.waiting[l.ticket] = j.outcome
-	l.step(j.request)
+	return false
 }
 
 // step lets an event happen, and with it the ends of the writes that it causes: the log acknowledges at once.
@@ -152,13 +194,40 @@ func (l *loop) carryOut(effects []core.Effect) {
 		case core.Reject:
 			l.end(e.Ticket, outcome{err: errors.New(e.Reason)})
 		case core.Append:
-			l.log.Write(e)
-			l.acks = append(l.acks, core.Appended{ID: e.ID, Code: core.None})
+			l.acks = append(l.acks, core.Appended{ID: e.ID, Code: l.write(e)})
 		case core.Marked:
 			// The log acknowledges at once, and nobody takes the groups away: a marker is written when its step is over.
 		default:
 			l.timers.Apply(e)
 		}
+	}
+}
+
+// write puts records into the log and returns how that ended. A write that times out is in the log, but nobody knows yet.
+func (l *loop) write(e core.Append) int16 {
+	code := core.None
+	if l.fails != nil {
+		code = l.fails(e.Group)
+	}
+	switch code {
+	case core.None:
+		l.log.Write(e)
+		l.late = 0 // settled with this one
+	case core.RequestTimedOut:
+		l.log.Write(e)
+		l.late = e.ID
+		time.AfterFunc(lateWrite, func() { l.do(func() { l.land(e.ID) }) })
+	}
+	return code
+}
+
+// lateWrite is how long a write that was made to time out takes to be known to have worked.
+const lateWrite = time.Second
+
+func (l *loop) land(id core.AppendID) {
+	if l.late == id {
+		l.late = 0
+		l.step(core.Appended{ID: id})
 	}
 }
 

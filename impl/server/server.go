@@ -46,16 +46,16 @@ type Options struct {
 // Server is a running node.
 type Server struct {
 	options  Options
-	listener net.Listener
+	listener *listener
 	loop     *loop
 	stats    *groupstats.Stats
 	admin    *admin // may be nil
 	work     sync.WaitGroup
-
-	mu     sync.Mutex
-	conns  map[net.Conn]struct{}
-	closed bool
+	closing  sync.Once
 }
+
+// offered are the versions of what is served here.
+var offered = Versions()
 
 // Start listens and serves until Close.
 func Start(o Options) (*Server, error) {
@@ -68,9 +68,10 @@ func Start(o Options) (*Server, error) {
 	if o.Report == nil {
 		o.Report = func(error) {}
 	}
-	listener, err := net.Listen("tcp", o.Addr)
+	limits := Limits{Frame: o.MaxFrame}.withDefaults()
+	listener, err := listen(o.Addr, limits, newMemory(limits), o.Report)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another address, or port 0 for a free one", o.Addr, err)
+		return nil, err
 	}
 	settings := o.Settings
 	settings.Node.Host, settings.Node.Port, err = hostPort(listener.Addr())
@@ -94,14 +95,14 @@ func Start(o Options) (*Server, error) {
 	settings.Observe = both(stats.Observe, settings.Observe)
 	l := newLoop(settings, o.Topics)
 	l.watch = o.Watch
-	s := &Server{options: o, listener: listener, loop: l, stats: stats, conns: map[net.Conn]struct{}{}}
+	s := &Server{options: o, listener: listener, loop: l, stats: stats}
 	if o.Admin != "" {
 		if s.admin, err = startAdmin(o.Admin, stats, o.Report); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
 	}
 	s.work.Go(l.run)
-	s.work.Go(s.accept)
+	listener.start(s.session)
 	return s, nil
 }
 
@@ -143,77 +144,42 @@ func both(first, second func(core.Change)) func(core.Change) {
 }
 
 // Close stops listening, drops all connections and returns when nothing of the server runs any more. Parked requests stay unanswered.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	err := s.listener.Close()
-	if s.admin != nil {
-		err = errors.Join(err, s.admin.close())
-	}
-	for c := range s.conns {
-		_ = c.Close() // its goroutine notices
-	}
-	s.mu.Unlock()
-	s.loop.stop()
-	s.work.Wait()
+func (s *Server) Close() (err error) {
+	s.closing.Do(func() {
+		err = s.listener.Close()
+		if s.admin != nil {
+			err = errors.Join(err, s.admin.close())
+		}
+		s.loop.stop()
+		s.listener.wait()
+		s.work.Wait()
+	})
 	return err
 }
 
-func (s *Server) accept() {
-	for {
-		c, err := s.listener.Accept()
-		if err != nil {
-			if !errors.Is(err, net.ErrClosed) {
-				s.options.Report(fmt.Errorf("accept on %s: %w; no new connections from here on", s.Addr(), err))
-			}
-			return
-		}
-		s.mu.Lock()
-		if s.closed {
-			s.mu.Unlock()
-			_ = c.Close()
-			return
-		}
-		s.conns[c] = struct{}{}
-		s.work.Go(func() { s.serve(c) })
-		s.mu.Unlock()
-	}
+// session answers the requests of a connection.
+func (s *Server) session(c net.Conn) (session, error) {
+	return &lone{server: s, peer: host(c)}, nil
 }
 
-// serve answers the requests of a connection one at a time, in order, as Kafka does. A parked request holds the ones after it. That the
-// client has gone is noticed when its answer is written, and does not concern its group.
-func (s *Server) serve(c net.Conn) {
-	defer func() {
-		s.mu.Lock()
-		delete(s.conns, c)
-		s.mu.Unlock()
-		_ = c.Close()
-	}()
-	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	if err != nil {
-		host = c.RemoteAddr().String()
-	}
-	for {
-		h, req, err := readRequest(c, s.options.MaxFrame)
-		if err != nil {
-			if !errors.Is(err, errGone) {
-				s.options.Report(fmt.Errorf("connection from %s closed: %w", c.RemoteAddr(), err))
-			}
-			return
-		}
-		resp, err := s.loop.ask(core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: "/" + host})
-		if err != nil {
-			if !errors.Is(err, errStopped) {
-				s.options.Report(fmt.Errorf("connection from %s closed: %s v%d: %w", c.RemoteAddr(), kmsg.NameForKey(h.key), h.version, err))
-			}
-			return
-		}
-		if _, err := c.Write(appendResponse(nil, h.correlation, resp)); err != nil {
-			return
-		}
-	}
+// lone is a connection to a node that is alone.
+type lone struct {
+	server *Server
+	peer   string
 }
+
+// handle answers a request. A parked one holds the ones after it. That the client has gone is noticed when its answer is written, and does
+// not concern its group.
+func (l *lone) handle(frame []byte) ([]byte, error) {
+	h, req, err := parseRequest(frame, offered)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := l.server.loop.ask(0, core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: "/" + l.peer})
+	if err != nil {
+		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+	}
+	return appendResponse(nil, h.correlation, resp), nil
+}
+
+func (*lone) close() {}
