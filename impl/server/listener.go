@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,6 +26,8 @@ type listener struct {
 	report func(error)
 	open   func(net.Conn) (session, error)
 	work   sync.WaitGroup
+
+	draining atomic.Bool
 
 	mu     sync.Mutex
 	conns  map[*conn]struct{}
@@ -56,7 +59,38 @@ func (l *listener) Close() error {
 	for c := range l.conns {
 		_ = c.Close() // its goroutine notices
 	}
+	if l.draining.Load() {
+		return nil
+	}
 	return l.Listener.Close()
+}
+
+// drain stops listening and drops connections without a request; those with one have until it is answered.
+func (l *listener) drain() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.draining.Store(true)
+	for c := range l.conns {
+		if !c.busy.Load() {
+			_ = c.SetReadDeadline(time.Now())
+		}
+	}
+	return l.Listener.Close()
+}
+
+// await waits until no connection is left, or until the deadline.
+func (l *listener) await(deadline time.Time) {
+	left := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.conns)
+	}
+	for left() > 0 && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func (l *listener) wait() { l.work.Wait() }
@@ -87,7 +121,7 @@ func (l *listener) accept() {
 func (l *listener) take(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.conns) >= l.limits.Connections && !l.evictLocked() {
+	if l.closed || l.draining.Load() || len(l.conns) >= l.limits.Connections && !l.evictLocked() {
 		_ = c.Close()
 		return
 	}
@@ -153,5 +187,8 @@ func (l *listener) converse(c *conn) error {
 			}
 		}
 		c.mark(false)
+		if l.draining.Load() {
+			return nil
+		}
 	}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -23,10 +24,13 @@ type loop struct {
 	acks   []core.Appended
 	watch  func(time.Time, core.Event, []core.Effect) // see Options
 
-	leader   int32                    // the node that coordinates these groups
+	leader   atomic.Int32             // the node that coordinates these groups
 	stranger *core.Coordinator        // answers what other nodes are asked; nil where there are none
 	fails    func(group string) int16 // says of a write that it shall fail, and how; may be nil
 	late     core.AppendID            // the last write that has timed out and is not settled
+	loads    int                      // how often the groups have moved
+	owed     []core.Marker            // that could not be written, because the groups were being loaded
+	report   func(error)              // of what cannot be loaded
 
 	jobs    chan job
 	calls   chan func()
@@ -136,7 +140,7 @@ func (l *loop) take(j job) {
 	l.ticket++
 	j.request.Ticket = l.ticket
 	l.waiting[l.ticket] = j.outcome
-	if j.node != l.leader {
+	if j.node != l.leader.Load() {
 		l.carryOut(l.stranger.Step(time.Now(), j.request))
 		return
 	}
@@ -196,7 +200,9 @@ func (l *loop) carryOut(effects []core.Effect) {
 		case core.Append:
 			l.acks = append(l.acks, core.Appended{ID: e.ID, Code: l.write(e)})
 		case core.Marked:
-			// The log acknowledges at once, and nobody takes the groups away: a marker is written when its step is over.
+			if e.Code != core.None {
+				l.owed = append(l.owed, e.Marker)
+			}
 		default:
 			l.timers.Apply(e)
 		}

@@ -97,7 +97,7 @@ func Start(o Options) (*Server, error) {
 	l.watch = o.Watch
 	s := &Server{options: o, listener: listener, loop: l, stats: stats}
 	if o.Admin != "" {
-		if s.admin, err = startAdmin(o.Admin, stats, o.Report); err != nil {
+		if s.admin, err = startAdmin(o.Admin, stats, nil, o.Report); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
 	}

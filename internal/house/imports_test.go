@@ -25,7 +25,7 @@ var rules = []rule{
 	// The specification knows nothing but the standard library, and the reference coordinator knows no judge: the two are
 	// independent readings of one fact sheet.
 	{folder: "model"},
-	{folder: "impl", ours: []string{"impl/core", "impl/record"}, foreign: []string{franz, "github.com/prometheus/client_golang", "golang.org/x/sync"}, tests: []string{"impl"}},
+	{folder: "impl", ours: []string{"impl/core", "impl/record", "internal/nearest"}, foreign: []string{franz, "github.com/prometheus/client_golang", "golang.org/x/sync"}, tests: []string{"impl"}},
 	{folder: "impl/core", foreign: []string{kmsg}, tests: []string{"impl"}},
 	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{kmsg}},
 
@@ -41,7 +41,7 @@ var rules = []rule{
 	{folder: "conformance/targets/embedded", ours: []string{"impl", "model", "checker", "fuzz/gen", "conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"fuzz", "conformance"}},
 	{folder: "conformance/targets/rdkafka", ours: []string{"conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"conformance"}},
 	{folder: "conformance/targets/kafka", ours: []string{"internal/kafka", "conformance/target", "conformance/targets/wire"}, foreign: []string{franz}, tests: []string{"conformance"}},
-	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target", "conformance/targets/model"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
+	{folder: "conformance", ours: []string{"model", "internal/input", "internal/nearest", "checker", "fuzz", "conformance/script", "conformance/target", "conformance/targets/model"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
 
 	{folder: "fuzz/gen", foreign: []string{kmsg}},
 	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
@@ -53,6 +53,7 @@ var rules = []rule{
 	{folder: "internal/findings", ours: []string{"conformance", "internal/verdict"}},
 	{folder: "internal/anomaly"},
 	{folder: "internal/input"},
+	{folder: "internal/nearest"},
 	{folder: "internal/pages", tests: []string{"internal/files"}},
 	{folder: "internal/files"},
 	{folder: "internal/golden", foreign: []string{"github.com/google/go-cmp"}},
