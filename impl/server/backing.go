@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,11 +18,11 @@ import (
 )
 
 // backing is everything that is not group coordination: a cluster of franz-go's kfake with as many brokers as there are nodes. It listens on
-// pipes in memory that go by the nodes' own addresses, so that what it tells of where its brokers are is right for clients, and nobody can
+// pipes in memory and goes by the nodes' own addresses, so that what it tells of where its brokers are is right for clients, and nobody can
 // come to it but through a node.
 type backing struct {
 	cluster *kfake.Cluster
-	doors   []*door // of its brokers, by node
+	network kfake.VirtualNetwork // where its brokers listen: that of node N on port N+1
 	offered map[kmsg.Key]core.VersionRange
 	hello   *kmsg.ApiVersionsResponse // what it says of its features
 
@@ -44,12 +45,13 @@ var unserved = map[string]bool{"group.version": true, "share.version": true, "st
 // startBacking starts it for nodes at these addresses.
 func startBacking(addrs []net.Addr, s core.Settings, topics map[string]int32) (*backing, error) {
 	b := &backing{}
+	made := 0
 	opts := []kfake.Opt{
 		kfake.NumBrokers(len(addrs)), kfake.ClusterID(clusterID), kfake.AllowAutoTopicCreation(), kfake.DefaultNumPartitions(1),
 		kfake.ListenFn(func(string, string) (net.Listener, error) {
-			d := newDoor(addrs[len(b.doors)])
-			b.doors = append(b.doors, d)
-			return d, nil
+			made++
+			l, err := b.network.Listen("tcp", behind(made-1))
+			return goesBy{l, addrs[made-1]}, err
 		}),
 		kfake.BrokerConfigs(brokerConfigs(s)),
 	}
@@ -67,6 +69,17 @@ func startBacking(addrs []net.Addr, s core.Settings, topics map[string]int32) (*
 	}
 	return b, nil
 }
+
+// behind is the address of a node's broker on the network in memory.
+func behind(node int) string { return "127.0.0.1:" + strconv.Itoa(node+1) }
+
+// goesBy is a listener that goes by another address than its own.
+type goesBy struct {
+	net.Listener
+	addr net.Addr
+}
+
+func (g goesBy) Addr() net.Addr { return g.addr }
 
 // brokerConfigs are the settings of groups, for DescribeConfigs.
 func brokerConfigs(s core.Settings) map[string]string {
@@ -140,7 +153,7 @@ type line struct {
 }
 
 func (b *backing) dial(node int32) (*line, error) {
-	conn, err := b.doors[node].dial()
+	conn, err := b.network.DialContext(context.Background(), "tcp", behind(int(node)))
 	if err != nil {
 		return nil, err
 	}
