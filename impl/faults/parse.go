@@ -237,7 +237,7 @@ func (p *parser) code(f *Fault) error {
 	}
 	codes := map[string]int16{}
 	for code := int16(-1); code < 200; code++ {
-		if e := kerr.TypedErrorForCode(code); e != nil && code != 0 {
+		if e := kerr.TypedErrorForCode(code); e != nil && e.Code == code && code != 0 { // an unknown code has an error too
 			codes[e.Message] = code
 		}
 	}

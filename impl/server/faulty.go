@@ -28,7 +28,7 @@ func (v *visit) faulty(h header, req kmsg.Request, frame []byte) ([]byte, error)
 		case faults.Move:
 			c.relocate(req, f)
 		case faults.DropRequest:
-			v.mute = true
+			v.deaf = true
 			return nil, nil
 		case faults.CloseBefore:
 			return nil, errGone

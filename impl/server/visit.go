@@ -17,6 +17,7 @@ type visit struct {
 	peer string
 	line *line // to the node's broker of kfake; nil until it is needed
 	mute bool  // a fault has lost an answer, and with it all that would come after
+	deaf bool  // a fault has lost a request, and with it all that would come after
 }
 
 func (n *node) session(c net.Conn) (session, error) {
@@ -31,8 +32,10 @@ func (v *visit) close() {
 
 // handle answers a request. A parked one holds the ones after it, as one of kfake does that waits for records.
 func (v *visit) handle(frame []byte) ([]byte, error) {
-	c := v.node.cluster
-	h, req, err := parseRequest(frame, c.offered)
+	if v.deaf {
+		return nil, nil
+	}
+	h, req, err := parseRequest(frame, v.node.cluster.offered)
 	if err != nil {
 		return nil, err
 	}
