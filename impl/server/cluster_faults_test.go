@@ -135,7 +135,7 @@ move the coordinator at every 10th Heartbeat of group g
 	adm := kadm.NewClient(cl)
 	var members []*kgo.Client
 	for range 2 {
-		members = append(members, client(t, c, kgo.ConsumerGroup("g"), kgo.ConsumeTopics("t"), kgo.HeartbeatInterval(10*time.Millisecond), kgo.FetchMaxWait(50*time.Millisecond)))
+		members = append(members, client(t, c, kgo.ConsumerGroup("g"), kgo.ConsumeTopics("t"), kgo.DisableAutoCommit(), kgo.HeartbeatInterval(10*time.Millisecond), kgo.FetchMaxWait(50*time.Millisecond)))
 	}
 	waitGroup(t, adm, "g", 2)
 	produce(t, cl, "t", 50)

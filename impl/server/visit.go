@@ -83,8 +83,8 @@ func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error
 		}
 		v.line = line
 	}
-	if m, ok := req.(*kmsg.MetadataRequest); ok && (h.version < 4 || slices.ContainsFunc(m.Topics, illegal)) {
-		return v.metadata(h, m)
+	if reply, ok, err := v.guarded(h, req); ok || err != nil {
+		return reply, err
 	}
 	if err := v.line.send(frame); err != nil {
 		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
@@ -100,12 +100,11 @@ func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error
 }
 
 // metadata asks for what Kafka does and kfake does not: the first versions make topics too, version 0 asks for all by naming none, and no topic
-// gets an illegal name.
-func (v *visit) metadata(h header, req *kmsg.MetadataRequest) ([]byte, error) {
+// gets an illegal name. Without room no topic is made.
+func (v *visit) metadata(h header, req *kmsg.MetadataRequest, room bool) ([]byte, error) {
 	ask := *req
-	if ask.Version = max(h.version, 4); h.version < 4 {
-		ask.AllowAutoTopicCreation = true
-	}
+	ask.Version = max(h.version, 4)
+	ask.AllowAutoTopicCreation = room && (h.version < 4 || req.AllowAutoTopicCreation)
 	if h.version == 0 && len(req.Topics) == 0 {
 		ask.Topics = nil
 	} else if req.Topics != nil {
