@@ -30,6 +30,21 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
+// TestServed runs every scenario that has the default broker settings on what muster serve runs: topics and transactions are kfake's there. At night;
+// the wire, and how it is led from there to the coordinator, has tests of its own in impl/server.
+func TestServed(t *testing.T) {
+	if os.Getenv("MUSTER_NIGHTLY") == "" {
+		t.Skip("MUSTER_NIGHTLY=1 runs it")
+	}
+	for _, set := range conformance.ByProfile(scenarios(t)) {
+		if set.Profile == conformance.DefaultProfile || set.Profile == "size" {
+			t.Run(set.Profile, func(t *testing.T) {
+				conformance.RunSuite(t, opened(t, "impl+serve/"+set.Profile), conformance.Suite{Scenarios: set.Scenarios, OutDir: t.TempDir(), Exact: true})
+			})
+		}
+	}
+}
+
 // TestWrongTextFails changes every expected line in turn and holds that specification and reference coordinator both notice: a judge
 // that accepts anything would pass everything. Each line is changed in one way, in another than the line before; MUSTER_NIGHTLY=1 changes it in
 // all ways, which is some four times as much.

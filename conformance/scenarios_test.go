@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	targetFlag  = flag.String("target", "", "run the scenarios on this target: model, model:VERSION, impl, impl+tcp, kfake, kafka:VERSION, plain:VERSION (Kafka's own defaults, judged as a stranger)")
+	targetFlag  = flag.String("target", "", "run the scenarios on this target: model, model:VERSION, impl, impl+tcp, impl+serve, kfake, kafka:VERSION, plain:VERSION (Kafka's own defaults, judged as a stranger)")
 	rewriteFlag = flag.Bool("rewrite", false, "record the scenarios' text from -target, a Kafka release")
 	knownFlag   = flag.String("write-known", "", "run the scenarios five times and write a register of all that fails to this file")
 	onlyFlag    = flag.String("only", ".*", "with -target: only the scenarios whose names match this regular expression")
@@ -50,6 +50,12 @@ func open(ctx context.Context, name string) (target.Target, error) {
 		return embedded.New(o)
 	case "impl+tcp":
 		return embedded.NewTCP(ctx, embedded.Options{})
+	case "impl+serve":
+		o, err := embedded.Profile(profile)
+		if err != nil {
+			return nil, err
+		}
+		return embedded.NewServed(ctx, o)
 	case "model":
 		return model.New(model.Options{Name: name, Profile: profile}, nil)
 	}
