@@ -43,7 +43,7 @@ var served = []kmsg.Key{
 var unserved = map[string]bool{"group.version": true, "share.version": true, "streams.version": true}
 
 // startBacking starts it for nodes at these addresses.
-func startBacking(addrs []net.Addr, s core.Settings, topics map[string]int32) (*backing, error) {
+func startBacking(addrs []string, s core.Settings, topics map[string]int32) (*backing, error) {
 	b := &backing{}
 	made := 0
 	opts := []kfake.Opt{
@@ -51,7 +51,7 @@ func startBacking(addrs []net.Addr, s core.Settings, topics map[string]int32) (*
 		kfake.ListenFn(func(string, string) (net.Listener, error) {
 			made++
 			l, err := b.network.Listen("tcp", behind(made-1))
-			return goesBy{l, addrs[made-1]}, err
+			return goesBy{l, address(addrs[made-1])}, err
 		}),
 		kfake.BrokerConfigs(brokerConfigs(s)),
 	}
@@ -80,6 +80,12 @@ type goesBy struct {
 }
 
 func (g goesBy) Addr() net.Addr { return g.addr }
+
+// address is HOST:PORT.
+type address string
+
+func (address) Network() string  { return "tcp" }
+func (a address) String() string { return string(a) }
 
 // brokerConfigs are the settings of groups, for DescribeConfigs.
 func brokerConfigs(s core.Settings) map[string]string {

@@ -32,6 +32,9 @@ type ClusterOptions struct {
 	// Report is told of inconsistencies, failed writes, faults that happen and connections that are closed for what they sent. It is called
 	// from several goroutines.
 	Report func(error)
+
+	// Listen opens the ports; default net.Listen. With that of a kfake.VirtualNetwork a cluster runs in memory, on the virtual time of testing/synctest.
+	Listen func(network, addr string) (net.Listener, error)
 }
 
 // Cluster is nodes that coordinate groups, each those that Kafka would let it coordinate, and that leave topics, records and transactions to kfake.
@@ -71,6 +74,9 @@ func StartCluster(o ClusterOptions) (*Cluster, error) {
 	if o.Report == nil {
 		o.Report = func(error) {}
 	}
+	if o.Listen == nil {
+		o.Listen = net.Listen
+	}
 	o.Limits = o.Limits.withDefaults()
 	c := &Cluster{options: o, ledger: newLedger(), quit: make(chan struct{})}
 	if err := c.start(); err != nil {
@@ -86,9 +92,9 @@ func (c *Cluster) start() error {
 	o := c.options
 	settings := o.Settings
 	settings.CleanupInterval = orDefault(settings.CleanupInterval, defaultCleanup)
-	addrs := make([]net.Addr, len(c.nodes))
+	addrs := make([]string, len(c.nodes))
 	for i, n := range c.nodes {
-		addrs[i] = &net.TCPAddr{IP: net.ParseIP(n.Host), Port: int(n.Port)}
+		addrs[i] = net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port)))
 	}
 	var err error
 	if c.backing, err = startBacking(addrs, settings, o.Topics); err != nil {
@@ -132,7 +138,7 @@ func (c *Cluster) listen() error {
 		if first > 0 {
 			at += uint64(i)
 		}
-		l, err := listen(net.JoinHostPort(host, strconv.FormatUint(at, 10)), c.options.Limits, memory, c.options.Report)
+		l, err := listen(c.options.Listen, net.JoinHostPort(host, strconv.FormatUint(at, 10)), c.options.Limits, memory, c.options.Report)
 		if err != nil {
 			return err
 		}

@@ -35,8 +35,8 @@ type listener struct {
 }
 
 // listen opens the port; nobody is served before start.
-func listen(addr string, l Limits, memory *semaphore.Weighted, report func(error)) (*listener, error) {
-	port, err := net.Listen("tcp", addr)
+func listen(open func(network, addr string) (net.Listener, error), addr string, l Limits, memory *semaphore.Weighted, report func(error)) (*listener, error) {
+	port, err := open("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; choose another address, or port 0 for a free one", addr, err)
 	}

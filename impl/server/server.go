@@ -69,7 +69,7 @@ func Start(o Options) (*Server, error) {
 		o.Report = func(error) {}
 	}
 	limits := Limits{Frame: o.MaxFrame}.withDefaults()
-	listener, err := listen(o.Addr, limits, newMemory(limits), o.Report)
+	listener, err := listen(net.Listen, o.Addr, limits, newMemory(limits), o.Report)
 	if err != nil {
 		return nil, err
 	}
