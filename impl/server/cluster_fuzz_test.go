@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"net"
 	"slices"
 	"testing"
@@ -21,6 +23,9 @@ func FuzzCluster(f *testing.F) {
 		}
 	}
 	f.Add(slices.Concat(hostile(2_000_000_000), hostile(-2)))
+	for _, records := range [][]byte{nil, {}, {1, 2, 3}, batch(1), batch(-1), batch(2_000_000_000), batch(1)[:40]} {
+		f.Add(producing(records))
+	}
 	c, err := StartCluster(ClusterOptions{
 		Nodes: 2, Topics: map[string]int32{"t": 2}, Settings: core.Settings{MinSessionTimeout: time.Millisecond},
 		Limits: Limits{Frame: 1 << 20, Partial: 20 * time.Millisecond},
@@ -78,6 +83,32 @@ func hostile(n int32) (all []byte) {
 	records := kmsg.NewPtrDeleteRecordsRequest()
 	records.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: "t", Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Partition: 0, Offset: int64(n)}}}}
 	for _, req := range []kmsg.Request{topics, more, offsets, id, records, fetch} {
+		all = kmsg.NewRequestFormatter(kmsg.FormatterClientID("c")).AppendRequest(all, req, 1)
+	}
+	return all
+}
+
+// batch is records as Produce carries them, of one that says how many it has.
+func batch(n int32) []byte {
+	b := kmsg.NewRecordBatch()
+	b.Magic, b.NumRecords, b.LastOffsetDelta, b.ProducerID, b.ProducerEpoch, b.FirstSequence = 2, n, n-1, 1, 0, 0
+	b.Records = []byte{12, 0, 0, 0, 1, 0, 0} // one record without key and value
+	b.Length = int32(len(b.AppendTo(nil)) - 12)
+	raw := b.AppendTo(nil)
+	binary.BigEndian.PutUint32(raw[17:], crc32.Checksum(raw[21:], crc32.MakeTable(crc32.Castagnoli)))
+	return raw
+}
+
+// producing is what an idempotent producer says, and a reader after it.
+func producing(records []byte) (all []byte) {
+	id := kmsg.NewPtrInitProducerIDRequest()
+	produce := kmsg.NewPtrProduceRequest()
+	produce.Version, produce.Acks = 9, 1
+	produce.Topics = []kmsg.ProduceRequestTopic{{Topic: "t", Partitions: []kmsg.ProduceRequestTopicPartition{{Partition: 0, Records: records}}}}
+	fetch := kmsg.NewPtrFetchRequest()
+	fetch.Version, fetch.MaxBytes, fetch.SessionEpoch = 11, 1<<20, -1
+	fetch.Topics = []kmsg.FetchRequestTopic{{Topic: "t", Partitions: []kmsg.FetchRequestTopicPartition{{PartitionMaxBytes: 1 << 20}}}}
+	for _, req := range []kmsg.Request{id, produce, fetch} {
 		all = kmsg.NewRequestFormatter(kmsg.FormatterClientID("c")).AppendRequest(all, req, 1)
 	}
 	return all
