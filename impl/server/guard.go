@@ -17,14 +17,6 @@ var (
 	tooManyOfAll   = fmt.Sprintf("all topics together have at most %d partitions here; delete some", maxAllPartitions)
 )
 
-// partitions are how many all topics have together.
-func (t *topicTable) partitions() (n int) {
-	for _, known := range t.known.Load().byName {
-		n += int(known.partitions)
-	}
-	return n
-}
-
 // refusal is what a topic is told that would have so many partitions, more of them new: 0 if that is allowed. It counts the new ones.
 func refusal(partitions, more int, all *int) (int16, string) {
 	switch {
@@ -39,60 +31,37 @@ func refusal(partitions, more int, all *int) (int16, string) {
 
 // guarded answers requests that would make more than there may be: what is too much is refused here, kfake answers the rest. False where nothing is.
 func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err error) {
-	topics := v.node.cluster.topics
+	topics := v.node.cluster.topics.known.Load()
+	all, known := topics.partitions, topics.byName
 	switch req := req.(type) {
 	case *kmsg.CreateTopicsRequest:
-		all := topics.partitions()
-		var refused []kmsg.CreateTopicsResponseTopic
 		rest := *req
-		rest.Topics = slices.DeleteFunc(slices.Clone(req.Topics), func(t kmsg.CreateTopicsRequestTopic) bool {
+		refused := sift(&rest.Topics, func(t kmsg.CreateTopicsRequestTopic) (r kmsg.CreateTopicsResponseTopic, refused bool) {
 			n := max(int(t.NumPartitions), len(t.ReplicaAssignment), 1)
 			code, why := refusal(n, n, &all)
-			if code == 0 {
-				return false
-			}
-			r := kmsg.NewCreateTopicsResponseTopic()
+			r = kmsg.NewCreateTopicsResponseTopic()
 			r.Topic, r.ErrorCode, r.ErrorMessage, r.NumPartitions, r.ReplicationFactor = t.Topic, code, &why, -1, -1
-			refused = append(refused, r)
-			return true
+			return r, code != 0
 		})
-		if len(refused) == 0 {
-			return nil, false, nil
-		}
-		resp, err := v.askAndLearn(&rest)
-		if err != nil {
-			return nil, true, err
-		}
-		r := resp.(*kmsg.CreateTopicsResponse)
-		r.Topics = append(r.Topics, refused...)
-		return appendResponse(nil, h.correlation, r), true, nil
+		return v.rest(h, len(refused) > 0, &rest, func(resp kmsg.Response) {
+			r := resp.(*kmsg.CreateTopicsResponse)
+			r.Topics = append(r.Topics, refused...)
+		})
 	case *kmsg.CreatePartitionsRequest:
-		all, known := topics.partitions(), topics.known.Load().byName
-		var refused []kmsg.CreatePartitionsResponseTopic
 		rest := *req
-		rest.Topics = slices.DeleteFunc(slices.Clone(req.Topics), func(t kmsg.CreatePartitionsRequestTopic) bool {
+		refused := sift(&rest.Topics, func(t kmsg.CreatePartitionsRequestTopic) (r kmsg.CreatePartitionsResponseTopic, refused bool) {
 			n := max(int(t.Count), len(t.Assignment))
 			code, why := refusal(n, n-int(known[t.Topic].partitions), &all)
-			if code == 0 {
-				return false
-			}
-			r := kmsg.NewCreatePartitionsResponseTopic()
+			r = kmsg.NewCreatePartitionsResponseTopic()
 			r.Topic, r.ErrorCode, r.ErrorMessage = t.Topic, code, &why
-			refused = append(refused, r)
-			return true
+			return r, code != 0
 		})
-		if len(refused) == 0 {
-			return nil, false, nil
-		}
-		resp, err := v.askAndLearn(&rest)
-		if err != nil {
-			return nil, true, err
-		}
-		r := resp.(*kmsg.CreatePartitionsResponse)
-		r.Topics = append(r.Topics, refused...)
-		return appendResponse(nil, h.correlation, r), true, nil
+		return v.rest(h, len(refused) > 0, &rest, func(resp kmsg.Response) {
+			r := resp.(*kmsg.CreatePartitionsResponse)
+			r.Topics = append(r.Topics, refused...)
+		})
 	case *kmsg.MetadataRequest:
-		full := topics.partitions()+len(req.Topics) > maxAllPartitions
+		full := all+len(req.Topics) > maxAllPartitions
 		if h.version < 4 || full && req.AllowAutoTopicCreation || slices.ContainsFunc(req.Topics, illegal) {
 			reply, err := v.metadata(h, req, !full)
 			return reply, true, err
@@ -101,10 +70,30 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 	return nil, false, nil
 }
 
-func (v *visit) askAndLearn(req kmsg.Request) (kmsg.Response, error) {
-	resp, err := v.line.ask(req)
-	if err != nil {
-		return nil, err
+// sift takes out of a request what is refused, and returns the answers to that.
+func sift[T, R any](topics *[]T, refuse func(T) (R, bool)) (refused []R) {
+	*topics = slices.DeleteFunc(slices.Clone(*topics), func(t T) bool {
+		r, no := refuse(t)
+		if no {
+			refused = append(refused, r)
+		}
+		return no
+	})
+	return refused
+}
+
+// rest lets kfake answer what is left of a request, and completes its answer.
+func (v *visit) rest(h header, some bool, req kmsg.Request, complete func(kmsg.Response)) (reply []byte, ok bool, err error) {
+	if !some {
+		return nil, false, nil
 	}
-	return resp, v.node.cluster.learn(req, nil)
+	resp, err := v.line.ask(req)
+	if err == nil {
+		err = v.node.cluster.learn(req, nil)
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	complete(resp)
+	return appendResponse(nil, h.correlation, resp), true, nil
 }

@@ -39,12 +39,14 @@ func TestHalfOpenConnections(t *testing.T) {
 func TestConnectionsMakeRoom(t *testing.T) {
 	c, _ := startCluster(t, limited(server.Limits{Connections: 3}))
 	addr := c.Addrs()[0]
-	parked, idle, used := dialTo(t, addr), dialTo(t, addr), dialTo(t, addr)
+	parked, used := dialTo(t, addr), dialTo(t, addr)
 	leader := ask(t, used, joinReq("g", ""), 3).(*kmsg.JoinGroupResponse).MemberID
 	ask(t, used, syncReq("g", leader, 1), 5)
 	join := joinReq("g", "")
 	write(t, parked, frame(join, 3, 1))
 	waitFor(t, used, "g", "PreparingRebalance", 2)
+	idle := dialTo(t, addr)
+	waitFor(t, used, "g", "PreparingRebalance", 2) // which is later still
 	fourth := dialTo(t, addr)
 	if r := ask(t, fourth, list(), 4).(*kmsg.ListGroupsResponse); r.ErrorCode != 0 {
 		t.Errorf("the fourth: %+v", r)

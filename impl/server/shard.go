@@ -34,10 +34,9 @@ func (l *loop) move(to int32, loading time.Duration) {
 	l.do(func() {
 		l.loads++
 		load := l.loads
-		l.step(core.Unload{})
 		l.leader.Store(to)
 		l.late = 0
-		l.step(core.LoadBegin{})
+		l.step(core.LoadBegin{}) // which gives up what there is
 		if loading <= 0 {
 			l.load()
 			return

@@ -19,6 +19,8 @@ type topicTable struct {
 type topicNames struct {
 	byName map[string]topic
 	byID   map[[16]byte]string
+
+	partitions int // of all topics together
 }
 
 // refresh reads the topics and returns the names of those that are gone since the last time.
@@ -36,6 +38,7 @@ func (t *topicTable) refresh() (gone []string, err error) {
 		if rt.Topic != nil && rt.ErrorCode == 0 {
 			now.byName[*rt.Topic] = topic{id: rt.TopicID, partitions: int32(len(rt.Partitions))}
 			now.byID[rt.TopicID] = *rt.Topic
+			now.partitions += len(rt.Partitions)
 		}
 	}
 	if before := t.known.Swap(now); before != nil {
