@@ -106,6 +106,7 @@ answer every ListGroups with UNKNOWN_SERVER_ERROR
 
 // A write that fails is answered so, and has no effect; one that times out has one, later.
 func TestFaultFailsAppends(t *testing.T) {
+	t.Parallel()
 	c, _ := startCluster(t, withFaults(t, "fail the 2nd append of group g with NOT_LEADER_FOR_PARTITION\nfail the 3rd append of group g with REQUEST_TIMED_OUT"))
 	conn := dialTo(t, c.Addrs()[0])
 	for offset, want := range []int16{0, core.NotCoordinator, core.CoordinatorNotAvailable} {

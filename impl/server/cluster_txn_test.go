@@ -127,6 +127,7 @@ func TestTransactionsReachGroups(t *testing.T) {
 
 // A transaction that nobody ends is aborted when its timeout is over, in its groups too.
 func TestTransactionTimesOut(t *testing.T) {
+	t.Parallel()
 	c, _ := startCluster(t)
 	conn := dialTo(t, c.Addrs()[0])
 	p := newTxnProducer(t, c, 50*time.Millisecond)
@@ -143,6 +144,7 @@ func TestTransactionTimesOut(t *testing.T) {
 
 // A transaction that ends while its group is being loaded ends there as soon as that is over.
 func TestTransactionEndsWhileLoading(t *testing.T) {
+	t.Parallel()
 	c, _ := startCluster(t)
 	conn := dialTo(t, c.Addrs()[0])
 	p := newTxnProducer(t, c, time.Minute)

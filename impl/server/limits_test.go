@@ -63,6 +63,7 @@ func TestConnectionsMakeRoom(t *testing.T) {
 
 // A connection without requests ends, and one in the middle of a request ends sooner.
 func TestConnectionsEnd(t *testing.T) {
+	t.Parallel()
 	c, reports := startCluster(t, limited(server.Limits{Idle: 300 * time.Millisecond, Partial: 30 * time.Millisecond}))
 	idle, half := dialTo(t, c.Addrs()[0]), dialTo(t, c.Addrs()[0])
 	write(t, half, []byte{0, 0, 0, 20, 0, 11})
@@ -93,6 +94,7 @@ func big(size int) []byte {
 
 // What large requests take is bounded for all connections together: one waits until another has been read, and gives up when its time is over.
 func TestMemoryOfRequests(t *testing.T) {
+	t.Parallel()
 	const mib = 1 << 20
 	c, reports := startCluster(t, limited(server.Limits{Frame: mib, Memory: mib, Partial: 300 * time.Millisecond}))
 	holds, waits := dialTo(t, c.Addrs()[0]), dialTo(t, c.Addrs()[0])
