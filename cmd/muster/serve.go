@@ -49,7 +49,7 @@ func serveCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:9092", "`HOST:PORT` of the first node, on this machine; those of the others follow port by port. Port 0 picks free ones")
 	flags.IntVar(&f.port, "port", 9092, "short for --listen 127.0.0.1:PORT")
-	flags.IntVar(&f.nodes, "nodes", 1, fmt.Sprintf("how many `N`odes, 1 to %d; not with kfake", maxNodes))
+	flags.IntVar(&f.nodes, "nodes", 1, fmt.Sprintf("how many nodes, 1 to %d; not with kfake", maxNodes))
 	flags.StringVar(&f.faults, "faults", "", "`FILE` that says what is to happen to which request (docs/serve.md); not with kfake")
 	flags.StringVar(&f.admin, "admin", "", "`HOST:PORT` on this machine for GET /metrics, /groups and /faults; not with kfake")
 	cmd.MarkFlagsMutuallyExclusive("listen", "port")
@@ -147,7 +147,10 @@ func serveReference(cmd *cobra.Command, f serveFlags, p *progress) (served, erro
 		if err != nil {
 			return served{}, usage("--faults %s: %w", f.faults, err)
 		}
-		if o.Faults, err = demand.Parse(f.faults, string(text), server.Faultable()); err != nil {
+		if o.Faults, err = demand.Parse(f.faults, string(text), server.Faultable()); err == nil {
+			err = o.Faults.Fit(f.nodes)
+		}
+		if err != nil {
 			return served{}, usage("%w\nmuster: what a line may say is in docs/serve.md", err)
 		}
 	}

@@ -54,10 +54,12 @@ func TestServeCluster(t *testing.T) {
 func TestServeUsage(t *testing.T) {
 	t.Parallel()
 	bad := writeText(t, "faults.txt", "drop the reply of the 3rd JionGroup of group g\n\ndorp the reply\n")
+	noNode := writeText(t, "faults.txt", "move the coordinator at every Heartbeat to node 1\n")
 	for _, c := range []struct {
 		args []string
 		want []string
 	}{
+		{[]string{"--faults", noNode}, []string{"faults.txt:1: there is no node 1"}},
 		{[]string{"kfaek"}, []string{"do you mean kfake?", "muster kafka start"}},
 		{[]string{"kfake", "--port", "70000"}, []string{"--port 70000"}},
 		{[]string{"kfake", "--nodes", "2"}, []string{"--nodes is for the reference"}},

@@ -2,6 +2,8 @@
 package faults
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -27,6 +29,7 @@ const (
 
 // Fault is one line.
 type Fault struct {
+	File   string
 	Line   int
 	Text   string // without comment
 	Action Action
@@ -100,6 +103,24 @@ func (s *Set) Append(group string) (Fault, bool) {
 	}
 	return out, fails
 }
+
+// Fit says whether the nodes that the faults name are among that many.
+func (s *Set) Fit(nodes int) error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, f := range s.faults {
+		for _, n := range []*int32{f.Node, f.To} {
+			if n != nil && int(*n) >= nodes {
+				errs = append(errs, fmt.Errorf("%s:%d: there is no node %d; there are 0 to %d", f.File, f.Line, *n, nodes-1))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (f Fault) String() string { return fmt.Sprintf("fault of %s:%d: %s", f.File, f.Line, f.Text) }
 
 // Status is how far the faults have come.
 func (s *Set) Status() []Status {

@@ -127,6 +127,19 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+func TestFit(t *testing.T) {
+	s := parse(t, "move the coordinator at every Heartbeat to node 2\n\ndrop the reply of every Heartbeat on node 3")
+	if err := s.Fit(4); err != nil {
+		t.Error(err)
+	}
+	if err := s.Fit(3); err == nil || err.Error() != "f:3: there is no node 3; there are 0 to 2" {
+		t.Error(err)
+	}
+	if err := (*Set)(nil).Fit(1); err != nil {
+		t.Error(err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("drop the reply of the 3rd JoinGroup of group g")
 	f.Add(`move the coordinator at every 2nd Heartbeat of client "c d" to node 1 loading for 2s # x`)

@@ -29,7 +29,7 @@ func Parse(file, text string, apis []kmsg.Key) (*Set, error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s:%d: %w", file, i+1, err))
 		} else if f != nil {
-			f.Line = i + 1
+			f.File, f.Line = file, i+1
 			s.faults = append(s.faults, f)
 		}
 	}

@@ -74,6 +74,9 @@ func StartCluster(o ClusterOptions) (*Cluster, error) {
 	if o.Report == nil {
 		o.Report = func(error) {}
 	}
+	if err := o.Faults.Fit(o.Nodes); err != nil {
+		return nil, err
+	}
 	if o.Listen == nil {
 		o.Listen = net.Listen
 	}

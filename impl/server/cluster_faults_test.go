@@ -99,7 +99,7 @@ answer every ListGroups with UNKNOWN_SERVER_ERROR
 			t.Errorf("%+v", r)
 		}
 	}
-	if err := <-reports; !strings.Contains(err.Error(), "line 3: delay the request") {
+	if err := <-reports; !strings.Contains(err.Error(), "fault of faults:3: delay the request") {
 		t.Errorf("reported: %v", err)
 	}
 }

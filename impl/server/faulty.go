@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +20,7 @@ func (v *visit) faulty(h header, req kmsg.Request, frame []byte) ([]byte, error)
 	}
 	hits := c.options.Faults.Meet(faults.Request{API: kmsg.Key(h.key), Groups: groupsOf(req), Client: h.clientID, Node: v.node.ID})
 	for _, f := range hits {
-		c.options.Report(fmt.Errorf("fault of line %d: %s", f.Line, f.Text))
+		c.options.Report(errors.New(f.String()))
 	}
 	for _, f := range hits {
 		switch f.Action {
@@ -81,7 +82,7 @@ func (c *Cluster) relocate(req kmsg.Request, f faults.Fault) {
 			to = *f.To
 		}
 		if err := c.Move(g, to, f.Loading); err != nil {
-			c.options.Report(fmt.Errorf("fault of line %d: %w", f.Line, err))
+			c.options.Report(fmt.Errorf("%v: %w", f, err))
 		}
 	}
 }
@@ -92,6 +93,6 @@ func (c *Cluster) failing(group string) int16 {
 	if !fails {
 		return core.None
 	}
-	c.options.Report(fmt.Errorf("fault of line %d: %s", f.Line, f.Text))
+	c.options.Report(errors.New(f.String()))
 	return f.Code
 }
