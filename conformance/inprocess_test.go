@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,14 +31,14 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
-// TestServed runs every scenario that has the default broker settings on what muster serve runs: topics and transactions are kfake's there. At night;
+// TestServed runs every scenario that has the default broker settings, limits groups or restarts the coordinator on what muster serve runs: topics and transactions are kfake's there. At night;
 // the wire, and how it is led from there to the coordinator, has tests of its own in impl/server.
 func TestServed(t *testing.T) {
 	if os.Getenv("MUSTER_NIGHTLY") == "" {
 		t.Skip("MUSTER_NIGHTLY=1 runs it")
 	}
 	for _, set := range conformance.ByProfile(scenarios(t)) {
-		if set.Profile == conformance.DefaultProfile || set.Profile == "size" {
+		if slices.Contains([]string{conformance.DefaultProfile, "size", conformance.RestartProfile}, set.Profile) {
 			t.Run(set.Profile, func(t *testing.T) {
 				conformance.RunSuite(t, opened(t, "impl+serve/"+set.Profile), conformance.Suite{Scenarios: set.Scenarios, OutDir: t.TempDir(), Exact: true})
 			})

@@ -19,7 +19,7 @@ campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is
 part 'campaigns on real Kafka' 1260 campaigns
 part 'real Kafka' 1200 tools/test-kafka.sh "$@"
 part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
-part 'muster serve, every scenario' 60 $GO test -count=1 -timeout 10m -run '^TestServed$' ./conformance
+part 'muster serve, every scenario' 180 $GO test -count=1 -timeout 10m -run '^TestServed$' ./conformance
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 
 # Then what only takes the processor.

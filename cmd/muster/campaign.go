@@ -25,7 +25,7 @@ is recorded; each group's history is judged while others are still being made: s
 explains is made small and saved in muster-out. With a budget of 30s or more (2m at an address) some groups are of real consumers, and who owned what is judged as well.
 docs/campaign.md tells the rest.
 
-TARGET is impl+tcp, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
+TARGET is impl+tcp, impl+serve, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
 
 type campaignOptions struct {
 	open openOptions
@@ -80,7 +80,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	}
 	switch spec.kind {
 	case implTarget, modelTarget:
-		return usage("%s runs on virtual time, where calls do not overlap; want impl+tcp, kfake, kafka:VERSION or HOST:PORT", o.open.name)
+		return usage("%s runs on virtual time, where calls do not overlap; want impl+tcp, impl+serve, kfake, kafka:VERSION or HOST:PORT", o.open.name)
 	case rdkafkaTarget:
 		return usage("campaigns do not run on %s: each of its groups is a process of its own, and it shows no groups", o.open.name)
 	}

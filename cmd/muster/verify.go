@@ -15,6 +15,7 @@ const verifyLong = `Verify judges a group coordinator and gives a verdict.
 TARGET is one of
   impl            the reference coordinator in this process (the default; every judge runs)
   impl+tcp        the same behind a socket
+  impl+serve      the same as muster serve runs it, topics and transactions being kfake's
   model           the specification itself
   kfake           franz-go's fake cluster
   rdkafka-mock    librdkafka's mock cluster, built on demand: takes Go and a C compiler

@@ -229,3 +229,33 @@ func TestCoordinatorMoves(t *testing.T) {
 		t.Error("moved to a node that there is not")
 	}
 }
+
+// After a crash groups are what their logs say: members and offsets are there, who waited has no answer, and an id that was only handed out is unknown.
+func TestCrash(t *testing.T) {
+	c, _ := startCluster(t)
+	conn, waiting := dialTo(t, c.Addrs()[0]), dialTo(t, c.Addrs()[0])
+	leader := ask(t, conn, joinReq("g", ""), 3).(*kmsg.JoinGroupResponse).MemberID
+	ask(t, conn, syncReq("g", leader, 1), 5)
+	commitOffset(t, conn, "h", 5)
+	handedOut := ask(t, conn, joinReq("g", ""), 9).(*kmsg.JoinGroupResponse).MemberID
+	write(t, waiting, frame(joinReq("g", ""), 3, 1))
+	waitFor(t, conn, "g", "PreparingRebalance", 2)
+	c.Crash()
+	gone(t, conn)
+	gone(t, waiting)
+	gone(t, dialTo(t, c.Addrs()[0]))
+	c.Recover()
+	conn = dialTo(t, c.Addrs()[0])
+	waitFor(t, conn, "g", "Stable", 1)
+	if got := committed(t, conn, true, "h"); got[0] != 5 {
+		t.Errorf("offset %v", got)
+	}
+	beat := kmsg.NewPtrHeartbeatRequest()
+	beat.Group, beat.MemberID, beat.Generation = "g", leader, 1
+	if r := ask(t, conn, beat, 4).(*kmsg.HeartbeatResponse); r.ErrorCode != 0 {
+		t.Errorf("the member: %d", r.ErrorCode)
+	}
+	if r := ask(t, conn, joinReq("g", handedOut), 9).(*kmsg.JoinGroupResponse); r.ErrorCode != core.UnknownMemberID {
+		t.Errorf("an id that was handed out before: %d", r.ErrorCode)
+	}
+}

@@ -31,6 +31,7 @@ type listener struct {
 
 	mu     sync.Mutex
 	conns  map[*conn]struct{}
+	down   bool // refuses connections
 	closed bool
 }
 
@@ -63,6 +64,22 @@ func (l *listener) Close() error {
 		return nil
 	}
 	return l.Listener.Close()
+}
+
+// cut drops all connections and refuses new ones, until restore.
+func (l *listener) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = true
+	for c := range l.conns {
+		_ = c.Close()
+	}
+}
+
+func (l *listener) restore() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = false
 }
 
 // drain stops listening and drops connections without a request; those with one have until it is answered.
@@ -121,7 +138,7 @@ func (l *listener) accept() {
 func (l *listener) take(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.draining.Load() || len(l.conns) >= l.limits.Connections && !l.evictLocked() {
+	if l.closed || l.down || l.draining.Load() || len(l.conns) >= l.limits.Connections && !l.evictLocked() {
 		_ = c.Close()
 		return
 	}

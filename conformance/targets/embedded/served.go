@@ -35,7 +35,22 @@ func NewServed(ctx context.Context, o Options) (target.Target, error) {
 func (t *served) Capabilities() target.Capabilities {
 	c := t.Target.Capabilities()
 	c.Scale, c.Settle, c.Slack = tcpScale, tcpSettle, tcpSlack
+	c.Restart = func(ctx context.Context) error {
+		return errors.Join(t.Crash(), t.Recover(ctx))
+	}
 	return c
+}
+
+// Crash and Recover are a kill and a start of all that groups have; what is written of them stays.
+func (t *served) Crash() error {
+	t.cluster.Crash()
+	return nil
+}
+
+// Recover is the other half of Crash.
+func (t *served) Recover(context.Context) error {
+	t.cluster.Recover()
+	return nil
 }
 
 func (t *served) Close() error { return errors.Join(t.Target.Close(), t.cluster.Close()) }
