@@ -121,6 +121,22 @@ func TestDeletedTopics(t *testing.T) {
 	}
 }
 
+// DescribeTopicPartitions has lists where Kafka has them: Java's admin client dies of a null.
+func TestDescribeTopicPartitions(t *testing.T) {
+	c, _ := startCluster(t)
+	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
+	req.Topics = []kmsg.DescribeTopicPartitionsRequestTopic{{Topic: "t"}}
+	got := ask(t, dialTo(t, c.Addrs()[0]), req, 0).(*kmsg.DescribeTopicPartitionsResponse).Topics
+	if len(got) != 1 || len(got[0].Partitions) != 4 {
+		t.Fatalf("%+v", got)
+	}
+	for _, p := range got[0].Partitions {
+		if p.EligibleLeaderReplicas == nil || p.LastKnownELR == nil {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 // Settings of groups can be asked for, as a judge does before it begins.
 func TestClusterSettings(t *testing.T) {
 	c, _ := startCluster(t)

@@ -29,7 +29,8 @@ func refusal(partitions, more int, all *int) (int16, string) {
 	return 0, ""
 }
 
-// guarded answers requests that would make more than there may be: what is too much is refused here, kfake answers the rest. False where nothing is.
+// guarded answers requests that would make more than there may be: what is too much is refused here, kfake answers the rest. It also puts right what
+// kfake answers otherwise than Kafka, and clients stumble over. False where the answer of kfake is good as it is.
 func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err error) {
 	topics := v.node.cluster.topics.known.Load()
 	all, known := topics.partitions, topics.byName
@@ -60,6 +61,15 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 			r := resp.(*kmsg.CreatePartitionsResponse)
 			r.Topics = append(r.Topics, refused...)
 		})
+	case *kmsg.DescribeTopicPartitionsRequest:
+		return v.rest(h, true, req, func(resp kmsg.Response) {
+			for _, t := range resp.(*kmsg.DescribeTopicPartitionsResponse).Topics {
+				for i := range t.Partitions {
+					p := &t.Partitions[i] // Kafka sends empty lists, and its own client cannot do without
+					p.EligibleLeaderReplicas, p.LastKnownELR = orNone(p.EligibleLeaderReplicas), orNone(p.LastKnownELR)
+				}
+			}
+		})
 	case *kmsg.MetadataRequest:
 		full := all+len(req.Topics) > maxAllPartitions
 		if h.version < 4 || full && req.AllowAutoTopicCreation || slices.ContainsFunc(req.Topics, illegal) {
@@ -68,6 +78,13 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 		}
 	}
 	return nil, false, nil
+}
+
+func orNone(ids []int32) []int32 {
+	if ids == nil {
+		return []int32{}
+	}
+	return ids
 }
 
 // sift takes out of a request what is refused, and returns the answers to that.
