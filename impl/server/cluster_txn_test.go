@@ -130,7 +130,7 @@ func TestTransactionTimesOut(t *testing.T) {
 	t.Parallel()
 	c, _ := startCluster(t)
 	conn := dialTo(t, c.Addrs()[0])
-	p := newTxnProducer(t, c, 50*time.Millisecond)
+	p := newTxnProducer(t, c, time.Second)
 	p.add("g")
 	if code := p.commitOffset(conn, "g", 10, 3); code != 0 {
 		t.Fatal(code)
