@@ -173,12 +173,15 @@ var errBacking = errors.New("kfake, which serves what is not group coordination,
 
 // send passes a request on as it came.
 func (l *line) send(frame []byte) error {
-	size := binary.BigEndian.AppendUint32(nil, uint32(len(frame)))
-	if _, err := l.conn.Write(size); err != nil {
-		return errBacking
-	}
-	if _, err := l.conn.Write(frame); err != nil {
-		return errBacking
+	size := binary.BigEndian.AppendUint32(make([]byte, 0, 4+min(len(frame), smallFrame)), uint32(len(frame)))
+	first := append(size, frame[:min(len(frame), smallFrame)]...)
+	for _, part := range [][]byte{first, frame[len(first)-4:]} {
+		if len(part) == 0 {
+			continue
+		}
+		if _, err := l.conn.Write(part); err != nil {
+			return errBacking
+		}
 	}
 	return nil
 }

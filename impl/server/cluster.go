@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strconv"
 	"sync"
@@ -93,8 +92,9 @@ func (c *Cluster) start() error {
 		return err
 	}
 	o := c.options
-	settings := o.Settings
-	settings.CleanupInterval = orDefault(settings.CleanupInterval, defaultCleanup)
+	o.Stats.Now = time.Now
+	c.stats = groupstats.New(o.Stats)
+	settings := running(o.Settings, c.stats, o.Report)
 	addrs := make([]string, len(c.nodes))
 	for i, n := range c.nodes {
 		addrs[i] = net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port)))
@@ -112,8 +112,6 @@ func (c *Cluster) start() error {
 	if _, err := c.topics.refresh(); err != nil {
 		return err
 	}
-	o.Stats.Now = time.Now
-	c.stats = groupstats.New(o.Stats)
 	c.startShards(settings)
 	if o.Admin != "" {
 		if c.admin, err = startAdmin(o.Admin, c.stats, c.pages(), o.Report); err != nil {
@@ -156,16 +154,6 @@ func (c *Cluster) listen() error {
 }
 
 func (c *Cluster) startShards(settings core.Settings) {
-	if settings.NewMemberID == nil {
-		settings.NewMemberID = func(clientID string) string { return core.MemberID(clientID, rand.Uint64(), rand.Uint64()) }
-	}
-	if settings.Choose == nil {
-		settings.Choose = rand.IntN
-	}
-	if settings.Report == nil {
-		settings.Report = c.options.Report
-	}
-	settings.Observe = both(c.stats.Observe, settings.Observe)
 	settings.TopicExists, settings.TopicName, settings.TopicID = c.topics.exists, c.topics.name, c.topics.id
 	for p := range c.options.Partitions {
 		l := bareLoop(settings)
@@ -248,11 +236,4 @@ func (c *Cluster) Close() (err error) {
 		c.work.Wait()
 	})
 	return err
-}
-
-func orDefault(d, standard time.Duration) time.Duration {
-	if d == 0 {
-		return standard
-	}
-	return d
 }

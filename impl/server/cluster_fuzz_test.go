@@ -28,7 +28,7 @@ func FuzzCluster(f *testing.F) {
 	}
 	c, err := StartCluster(ClusterOptions{
 		Nodes: 2, Topics: map[string]int32{"t": 2}, Settings: core.Settings{MinSessionTimeout: time.Millisecond},
-		Limits: Limits{Frame: 1 << 20, Partial: 20 * time.Millisecond},
+		Limits: Limits{Frame: 1 << 20},
 	})
 	if err != nil {
 		f.Fatal(err)

@@ -78,21 +78,9 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	if settings.NewMemberID == nil {
-		settings.NewMemberID = func(clientID string) string { return core.MemberID(clientID, rand.Uint64(), rand.Uint64()) }
-	}
-	if settings.Choose == nil {
-		settings.Choose = rand.IntN
-	}
-	if settings.CleanupInterval == 0 {
-		settings.CleanupInterval = defaultCleanup
-	}
-	if settings.Report == nil {
-		settings.Report = o.Report
-	}
 	o.Stats.Now = time.Now
 	stats := groupstats.New(o.Stats)
-	settings.Observe = both(stats.Observe, settings.Observe)
+	settings = running(settings, stats, o.Report)
 	l := newLoop(settings, o.Topics)
 	l.watch = o.Watch
 	s := &Server{options: o, listener: listener, loop: l, stats: stats}
@@ -104,6 +92,24 @@ func Start(o Options) (*Server, error) {
 	s.work.Go(l.run)
 	listener.start(s.session)
 	return s, nil
+}
+
+// running are the settings of a coordinator that runs on wall time and by chance.
+func running(s core.Settings, stats *groupstats.Stats, report func(error)) core.Settings {
+	if s.NewMemberID == nil {
+		s.NewMemberID = func(clientID string) string { return core.MemberID(clientID, rand.Uint64(), rand.Uint64()) }
+	}
+	if s.Choose == nil {
+		s.Choose = rand.IntN
+	}
+	if s.CleanupInterval == 0 {
+		s.CleanupInterval = defaultCleanup
+	}
+	if s.Report == nil {
+		s.Report = report
+	}
+	s.Observe = both(stats.Observe, s.Observe)
+	return s
 }
 
 func hostPort(a net.Addr) (string, int32, error) {
