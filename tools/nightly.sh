@@ -19,6 +19,12 @@ campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is
 part 'campaigns on real Kafka' 1260 campaigns
 part 'real Kafka' 1200 tools/test-kafka.sh "$@"
 part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
+served() {
+	local code=0
+	bin/muster campaign impl+serve --budget 2m || code=$?
+	[ "$code" = 0 ] || [ "$code" = 2 ]
+}
+part 'campaign on muster serve' 150 served
 part 'muster serve, every scenario' 180 $GO test -count=1 -timeout 10m -run '^TestServed$' ./conformance
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 

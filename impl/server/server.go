@@ -1,5 +1,8 @@
 // Package server is the reference coordinator behind a socket: Kafka's protocol over TCP, one goroutine that owns the coordinator,
 // wall-clock timers, and a log in memory that acknowledges at once.
+//
+// Start runs one node that has groups and a table of topics, for judges. StartCluster runs what muster serve does: nodes that real clients can
+// use, each the coordinator of some partitions of __consumer_offsets (a loop for each), with kfake behind them for topics, records and transactions.
 package server
 
 import (
