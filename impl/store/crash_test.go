@@ -14,15 +14,12 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-const dir = "data"
+const dir = "kept"
 
 func open(t *testing.T, fs vfs.FS, change ...func(*store.Options)) *store.Disk {
 	t.Helper()
@@ -185,21 +182,27 @@ func TestTornTail(t *testing.T) {
 				t.Fatal("the last write changes nothing: choose another seed")
 			}
 			fs := vfs.NewCrashableMem()
-			l := open(t, fs, as(d))
+			l := open(t, fs, as(d), func(o *store.Options) { o.CompactAfter = 1000 })
 			defer shut(t, l)
 			for _, w := range writes[:last] {
 				if err := put(l, w); err != nil {
 					t.Fatal(err)
 				}
 			}
-			from := len(bytes.TrimRight(contents(t, fs, newest(t, fs)), "\x00"))
+			log := newest(t, fs)
+			from := len(contents(t, fs, log))
 			if err := put(l, writes[last]); err != nil {
 				t.Fatal(err)
 			}
-			all := bytes.TrimRight(contents(t, fs, newest(t, fs)), "\x00")
+			everything := vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))}
+			fs = fs.CrashClone(everything)
+			if newest(t, fs) != log {
+				t.Fatalf("the write went to %s, those before to %s", newest(t, fs), log)
+			}
+			all := contents(t, fs, log)
 			for cut := from; cut <= len(all); cut += 1 + (len(all)-from)/100 {
-				torn := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
-				overwrite(t, torn, newest(t, torn), all[:cut])
+				torn := fs.CrashClone(everything)
+				overwrite(t, torn, log, all[:cut])
 				if got := after(t, torn, d); got != before && (got != whole || cut < len(all)-8) {
 					t.Fatalf("torn after %d of %d bytes (-without +got):\n%s\n(-with +got):\n%s", cut-from, len(all)-from, cmp.Diff(lines(before), lines(got)), cmp.Diff(lines(whole), lines(got)))
 				}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,13 +67,14 @@ var (
 // format is the version of what is in a folder: how records have their place in pebble. A later one is not opened.
 const format = 1
 
-// memTableSize is how much pebble writes to its log before it makes a table of it.
-const memTableSize = 16 << 20
+// memTableSize is how much pebble writes to its log before it makes a table of it. Tests have it small, so that they see tables.
+var memTableSize uint64 = 16 << 20
 
-// The names of the folder's two markers, beside pebble's own.
+// The names of the folder's markers.
 const (
-	formatMarker = "muster-format" // the version
-	syncedMarker = "muster-synced" // how many commits are known to be synced
+	pebbleMarker = "format-version" // pebble's own version
+	formatMarker = "muster-format"  // the version
+	syncedMarker = "muster-synced"  // how many commits are known to be synced
 )
 
 // Disk is a Log in a folder, on pebble. Many writes become one commit, and one sync.
@@ -80,7 +82,7 @@ type Disk struct {
 	options Options
 	db      *pebble.DB
 	lock    *pebble.Lock
-	lazy    *lazyFS // nil under Fsync
+	wal     *walFS
 	synced  *atomicfs.Marker
 	work    sync.WaitGroup
 	quit    chan struct{}
@@ -125,44 +127,76 @@ func (d *Disk) open() error {
 	if err != nil {
 		return err
 	}
-	fs, version := d.options.FS, pebble.FormatNewest // which tells a torn end from damage by what it knows to have been synced
-	if d.options.Durability == OS {
-		d.lazy = newLazyFS(fs)
-		fs, version = d.lazy, pebble.FormatColumnarBlocks // which takes it that not all has been synced
+	d.wal = &walFS{FS: d.options.FS, later: d.options.Durability == OS, failed: d.fail, dirty: map[*walFile]struct{}{}}
+	version := pebble.FormatNewest // which tells a torn end from damage by what it knows to have been synced
+	if d.wal.later {
+		version = pebble.FormatColumnarBlocks // which takes it that not all has been synced
 	}
 	d.db, err = pebble.Open(d.options.Dir, &pebble.Options{
-		FS: fs, Lock: d.lock, FormatMajorVersion: version, Logger: logger{d}, MemTableSize: memTableSize,
+		FS: d.wal, Lock: d.lock, FormatMajorVersion: version, Logger: logger{d}, MemTableSize: memTableSize,
 	})
 	if err != nil {
-		if pebble.IsCorruptionError(err) {
-			err = fmt.Errorf("%w: %w; put a copy of it in its place, or move it away to begin without groups", ErrDamaged, err)
-		}
-		return err
+		return damaged(err)
+	}
+	if err := d.failure(); err != nil {
+		return errors.Join(err, d.db.Close())
 	}
 	d.commits, err = d.number([]byte{commitsKey})
 	if err == nil && d.commits < synced {
-		err = fmt.Errorf("%w: it ends after commit %d, and %d had been synced, so its end is lost; put a copy of it in its place, or remove the file %q* to go on without that end",
-			ErrDamaged, d.commits, synced, "marker."+syncedMarker)
+		err = fmt.Errorf("%w: it ends after commit %d, and %d had been synced, so its end is lost; put a copy of it in its place, or remove the files marker.%s.* to go on without that end",
+			ErrDamaged, d.commits, synced, syncedMarker)
 	}
 	if err != nil {
-		return errors.Join(err, d.db.Close())
+		return errors.Join(damaged(err), d.db.Close())
 	}
 	return nil
 }
 
+// damaged says what to do about an error that pebble takes for damage; others it leaves as they are.
+func damaged(err error) error {
+	if err == nil || !pebble.IsCorruptionError(err) {
+		return err
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("%w: %s; put a copy of it in its place, or move it away to begin without groups", ErrDamaged, text)
+}
+
+// checkFormat refuses what a later version of this package, or of pebble, has written.
 func (d *Disk) checkFormat() error {
 	m, value, err := atomicfs.LocateMarker(d.options.FS, d.options.Dir, formatMarker)
 	if err != nil {
 		return err
 	}
 	if value == "" {
-		err = m.Move(strconv.Itoa(format))
-		return errors.Join(err, m.Close())
+		err = move(m, strconv.Itoa(format))
+	} else {
+		err = notNewer(value, format)
 	}
-	if n, err := strconv.Atoi(value); err != nil || n > format {
-		return errors.Join(fmt.Errorf("%w: its format is %s, here it is %d; use the Muster that wrote it, or another folder", ErrNewer, value, format), m.Close())
+	if err := errors.Join(err, m.Close()); err != nil {
+		return err
 	}
-	return m.Close()
+	value, err = atomicfs.ReadMarker(d.options.FS, d.options.Dir, pebbleMarker)
+	if err == nil && value != "" {
+		err = notNewer(value, int(pebble.FormatNewest))
+	}
+	return err
+}
+
+func notNewer(value string, known int) error {
+	if n, err := strconv.Atoi(value); err != nil || n > known {
+		return fmt.Errorf("%w: its format is %s, here it is %d; use the Muster that wrote it, or another folder", ErrNewer, value, known)
+	}
+	return nil
+}
+
+// move sets a marker. Where its folder cannot be synced the marker panics, since it does not know any more what is on the disk.
+func move(m *atomicfs.Marker, value string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return m.Move(value)
 }
 
 func (d *Disk) openSynced() (commits uint64, err error) {
@@ -207,12 +241,11 @@ func (d *Disk) syncAll(before uint64) (uint64, error) {
 	if commits == before {
 		return before, nil
 	}
-	if d.lazy != nil {
-		if err := d.lazy.flush(); err != nil {
-			return before, err
-		}
+	d.wal.flush()
+	if err := d.failure(); err != nil {
+		return before, err
 	}
-	return commits, d.synced.Move(strconv.FormatUint(commits, 10))
+	return commits, move(d.synced, strconv.FormatUint(commits, 10))
 }
 
 // fail ends all writing: what the disk has of a write that failed is not known, so nothing must follow it.
@@ -230,6 +263,13 @@ func (d *Disk) fail(err error) {
 	}
 }
 
+// failure is why nothing is written any more, or nil.
+func (d *Disk) failure() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed
+}
+
 // Close implements Log.
 func (d *Disk) Close() error {
 	d.mu.Lock()
@@ -242,33 +282,12 @@ func (d *Disk) Close() error {
 	d.mu.Unlock()
 	close(d.quit)
 	d.work.Wait()
-	d.mu.Lock()
-	failed := d.failed
-	d.mu.Unlock()
-	if failed != nil { // told when it happened
-		return d.abandon()
-	}
-	err := d.db.Close() // syncs
-	if err == nil {
-		err = d.synced.Move(strconv.FormatUint(d.commits, 10))
+	err := d.db.Close()
+	d.wal.flush()
+	if err == nil && d.failure() == nil {
+		err = move(d.synced, strconv.FormatUint(d.commits, 10))
 	}
 	return errors.Join(err, d.synced.Close(), d.lock.Close())
-}
-
-// abandon closes what can still be closed of a log that has failed: pebble may be stuck in the middle of a commit, and is left to the end
-// of the process then.
-func (d *Disk) abandon() error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = recover() }()
-		_ = d.db.Close()
-	}()
-	select {
-	case <-done:
-	case <-time.After(5 * time.Second):
-	}
-	return errors.Join(d.synced.Close(), d.lock.Close())
 }
 
 // logger takes what pebble calls fatal, which is a disk that fails, as the end of writing instead of the process.

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/record"
@@ -51,7 +53,9 @@ func (d *Disk) read(id int32, each func(record.Raw) error) (next int64, err erro
 	}
 	defer func() { err = errors.Join(err, it.Close()) }()
 	damaged := func(position int64, err error) error {
-		return fmt.Errorf("%w: __consumer_offsets-%d at position %d: %w; put a copy of the folder in its place, or move it away to begin without groups", ErrDamaged, id, position, err)
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		return fmt.Errorf("%s: %w: __consumer_offsets-%d at position %d: %s; put a copy of the folder in its place, or move it away to begin without groups",
+			d.options.Dir, ErrDamaged, id, position, text)
 	}
 	for it.First(); it.Valid(); it.Next() {
 		at := int64(binary.BigEndian.Uint64(it.Key()[len(it.Key())-8:]))
@@ -59,6 +63,7 @@ func (d *Disk) read(id int32, each func(record.Raw) error) (next int64, err erro
 		if err != nil {
 			return next, damaged(at, err)
 		}
+		value = bytes.Clone(value) // it is gone with the next one, and records point into it
 		if err := record.ReadBatches(value, func(r record.Raw) error {
 			if r.Position < max(at, next) {
 				return fmt.Errorf("a record says that its position is %d", r.Position)

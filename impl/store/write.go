@@ -95,9 +95,7 @@ func (d *Disk) commit(together []pending) (n int, err error) {
 		}
 		if err != nil {
 			d.fail(err)
-			d.mu.Lock()
-			err = d.failed
-			d.mu.Unlock()
+			err = d.failure()
 			n = len(together)
 		}
 	}()
@@ -114,15 +112,15 @@ func (d *Disk) commit(together []pending) (n int, err error) {
 	if err := b.Set([]byte{commitsKey}, binary.BigEndian.AppendUint64(nil, commits), nil); err != nil {
 		return n, err
 	}
-	if err := b.Commit(pebble.Sync); err != nil { // under OS lazyFS makes it a write
+	if err := b.Commit(pebble.Sync); err != nil { // under OS walFS makes it a write
+		return n, err
+	}
+	if err := d.failure(); err != nil { // which pebble has not been told of, or has only told its logger
 		return n, err
 	}
 	d.mu.Lock()
-	err, d.commits = d.failed, commits // pebble tells some failures to its logger only
+	d.commits = commits
 	d.mu.Unlock()
-	if err != nil {
-		return n, err
-	}
 	d.compactAfter(together[:n])
 	return n, b.Close()
 }
