@@ -25,6 +25,7 @@ const maxNodes = 20
 type serveFlags struct {
 	listen, admin, faults string
 	port, nodes           int
+	data                  dataFlags
 }
 
 // serveCommand serves the reference coordinator, and kfake, for people who want to look at them with their clients.
@@ -36,7 +37,7 @@ func serveCommand() *cobra.Command {
 		Long: "Serve listens on this machine and serves Muster's reference coordinator to real clients until it is interrupted; topics, records and transactions come from franz-go's fake\n" +
 			"cluster (kfake). It prints the addresses of its nodes. Faults on demand, several nodes, metrics: docs/serve.md.\n" +
 			"serve kfake serves kfake alone. Both make groups testable, as muster kafka start does: no initial rebalance delay, sessions from 10 ms. A real Kafka is run by muster kafka start.",
-		Example: "  muster serve\n  muster serve --nodes 3 --faults faults.txt --admin 127.0.0.1:9644\n  muster serve kfake --port 0",
+		Example: "  muster serve\n  muster serve --nodes 3 --faults faults.txt --admin 127.0.0.1:9644\n  muster serve --data groups --durability fsync\n  muster serve kfake --port 0",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "impl"
@@ -52,6 +53,7 @@ func serveCommand() *cobra.Command {
 	flags.IntVar(&f.nodes, "nodes", 1, fmt.Sprintf("how many nodes, 1 to %d; not with kfake", maxNodes))
 	flags.StringVar(&f.faults, "faults", "", "`FILE` that says what is to happen to which request (docs/serve.md); not with kfake")
 	flags.StringVar(&f.admin, "admin", "", "`HOST:PORT` on this machine for GET /metrics, /groups and /faults; not with kfake")
+	f.data.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("listen", "port")
 	return cmd
 }
@@ -71,7 +73,7 @@ func serve(cmd *cobra.Command, name string, f serveFlags) error {
 	var err error
 	switch name {
 	case "kfake":
-		for _, only := range []string{"nodes", "faults", "admin"} {
+		for _, only := range []string{"nodes", "faults", "admin", "data", "durability"} {
 			if cmd.Flags().Changed(only) {
 				return usage("--%s is for the reference coordinator (muster serve), not for kfake", only)
 			}
@@ -154,7 +156,7 @@ func serveReference(cmd *cobra.Command, f serveFlags, p *progress) (served, erro
 			return served{}, usage("%w\nmuster: what a line may say is in docs/serve.md", err)
 		}
 	}
-	c, err := server.StartCluster(o)
+	c, stop, err := startKept(cmd, o, &f.data, p)
 	if err != nil {
 		return served{}, err
 	}
@@ -162,7 +164,7 @@ func serveReference(cmd *cobra.Command, f serveFlags, p *progress) (served, erro
 		p.say("metrics, groups and faults are at http://%s/metrics, /groups and /faults", at)
 	}
 	return served{strings.Join(c.Addrs(), ","), func() error {
-		err := c.Close()
+		err := stop()
 		for _, s := range o.Faults.Status() {
 			if s.Happened == 0 {
 				p.say("%s:%d: never happened: %s", f.faults, s.Line, s.Text)

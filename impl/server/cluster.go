@@ -13,6 +13,7 @@ import (
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/faults"
 	"github.com/muster-kafka/muster/impl/groupstats"
+	"github.com/muster-kafka/muster/impl/store"
 )
 
 // ClusterOptions are a cluster's settings. The zero value is one node on a free port of the loopback.
@@ -23,6 +24,7 @@ type ClusterOptions struct {
 	Settings   core.Settings    // as in Options
 	Topics     map[string]int32 // topics to begin with: name to number of partitions
 	Limits     Limits
+	Log        store.Log   // where groups and offsets are kept, and loaded from; it is the caller's to close. In memory by default
 	Faults     *faults.Set // what is to happen to which request; may be nil
 
 	Admin string             // HOST:PORT to serve GET /metrics, /groups and /faults on; default: nowhere
@@ -41,7 +43,8 @@ type Cluster struct {
 	options ClusterOptions
 	offered map[kmsg.Key]core.VersionRange
 	nodes   []*node
-	shards  []*loop // one for each partition of the groups
+	shards  []*loop      // one for each partition of the groups
+	loads   chan loadEnd // of the shards, if there is a log
 	backing *backing
 	topics  *topicTable
 	ledger  *ledger
@@ -155,6 +158,7 @@ func (c *Cluster) listen() error {
 
 func (c *Cluster) startShards(settings core.Settings) {
 	settings.TopicExists, settings.TopicName, settings.TopicID = c.topics.exists, c.topics.name, c.topics.id
+	c.loads = make(chan loadEnd, c.options.Partitions)
 	for p := range c.options.Partitions {
 		l := bareLoop(settings)
 		l.leader.Store(int32(p % len(c.nodes)))
@@ -164,6 +168,9 @@ func (c *Cluster) startShards(settings core.Settings) {
 			l.fails = c.failing
 		}
 		c.shards = append(c.shards, l)
+		if c.options.Log != nil {
+			l.begin(c.options.Log, int32(p), func(n store.Loaded, err error) { c.loads <- loadEnd{n, err} })
+		}
 		c.work.Go(l.run)
 	}
 }

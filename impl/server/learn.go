@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -22,7 +24,7 @@ func (c *Cluster) learn(req kmsg.Request, reply []byte) error {
 		}
 		r := resp.(*kmsg.InitProducerIDResponse)
 		if r.ErrorCode == core.None {
-			c.mark(c.ledger.init(*req.TransactionalID, core.Producer{ID: r.ProducerID, Epoch: r.ProducerEpoch}, req.TransactionTimeoutMillis))
+			return c.mark(c.ledger.init(*req.TransactionalID, core.Producer{ID: r.ProducerID, Epoch: r.ProducerEpoch}, req.TransactionTimeoutMillis))
 		}
 	case *kmsg.AddOffsetsToTxnRequest:
 		resp, err := readReply(req, reply)
@@ -43,7 +45,7 @@ func (c *Cluster) learn(req kmsg.Request, reply []byte) error {
 			if req.Version >= 5 {
 				next = core.Producer{ID: r.ProducerID, Epoch: r.ProducerEpoch}
 			}
-			c.mark(c.ledger.end(req.TransactionalID, next, req.Commit))
+			return c.mark(c.ledger.end(req.TransactionalID, next, req.Commit))
 		}
 	}
 	return nil
@@ -75,18 +77,32 @@ func (c *Cluster) refreshTopics() error {
 	return nil
 }
 
-// mark ends a transaction in the groups that have offsets of it.
-func (c *Cluster) mark(m *core.Marker, groups []string) {
+// mark ends a transaction in the groups that have offsets of it, and waits until that is in the log.
+func (c *Cluster) mark(m *core.Marker, groups []string) error {
 	if m == nil {
-		return
+		return nil
 	}
+	var failed error
 	done := map[int32]bool{}
 	for _, g := range groups {
 		p := partitionOf(g, len(c.shards))
 		if l := c.shards[p]; !done[p] {
 			done[p] = true
-			l.do(func() { l.step(*m) })
+			failed = errors.Join(failed, l.mark(*m))
 		}
+	}
+	return failed
+}
+
+// mark ends a transaction from outside of the loop.
+func (l *loop) mark(m core.Marker) error {
+	ended := make(chan error, 1)
+	l.do(func() { l.end(m, func(err error) { ended <- err }) })
+	select {
+	case err := <-ended:
+		return err
+	case <-l.quit:
+		return errStopped
 	}
 }
 
@@ -108,7 +124,9 @@ func (c *Cluster) enlist(id string, p core.Producer, group string) {
 				return false
 			}
 		}
-		c.mark(c.ledger.expire(id, p))
+		if err := c.mark(c.ledger.expire(id, p)); err != nil && !errors.Is(err, errStopped) {
+			c.options.Report(fmt.Errorf("aborting the transaction of %s: %w", id, err))
+		}
 		return true
 	})
 }

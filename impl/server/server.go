@@ -18,6 +18,7 @@ import (
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/groupstats"
+	"github.com/muster-kafka/muster/impl/store"
 )
 
 // defaultMaxFrame is far above any request of a group that fits the tests of a coordinator, and small enough to be held in memory
@@ -33,6 +34,8 @@ type Options struct {
 	Settings core.Settings    // Node.Host, Node.Port, topics and transactions are the server's own; CleanupInterval is 10 min by default
 	Topics   map[string]int32 // topics to begin with: name to number of partitions
 	MaxFrame int              // largest request in bytes, 4 MiB by default; a larger one closes the connection
+
+	Log store.Log // where groups and offsets are kept, in partition 0, and loaded from; it is the caller's to close. In memory by default
 
 	Admin string             // HOST:PORT to serve GET /metrics on; default: nowhere
 	Stats groupstats.Options // how the groups are counted and logged; the clock is the server's own
@@ -86,6 +89,9 @@ func Start(o Options) (*Server, error) {
 	settings = running(settings, stats, o.Report)
 	l := newLoop(settings, o.Topics)
 	l.watch = o.Watch
+	if l.report = o.Report; o.Log != nil {
+		l.begin(o.Log, 0, nil)
+	}
 	s := &Server{options: o, listener: listener, loop: l, stats: stats}
 	if o.Admin != "" {
 		if s.admin, err = startAdmin(o.Admin, stats, nil, o.Report); err != nil {

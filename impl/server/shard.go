@@ -1,12 +1,10 @@
 package server
 
 import (
-	"fmt"
 	"time"
 	"unicode/utf16"
 
 	"github.com/muster-kafka/muster/impl/core"
-	"github.com/muster-kafka/muster/impl/record"
 )
 
 // partitionOf is the partition of __consumer_offsets that Kafka keeps a group in: Java's hash of its name.
@@ -49,20 +47,4 @@ func (l *loop) move(to int32, loading time.Duration) {
 			})
 		})
 	})
-}
-
-// load reads the log, and then serves; what transactions have ended meanwhile comes after that.
-func (l *loop) load() {
-	records, err := record.Replay(l.log.Records())
-	if err == nil {
-		l.step(core.Replay{Records: records})
-	} else {
-		l.report(fmt.Errorf("loading groups on node %d: %w; they are not served", l.leader.Load(), err))
-	}
-	l.step(core.LoadEnd{Failed: err != nil})
-	owed := l.owed
-	l.owed = nil
-	for _, m := range owed {
-		l.step(m)
-	}
 }

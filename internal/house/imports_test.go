@@ -76,7 +76,7 @@ var rules = []rule{
 // testHelp is ours and testModules are others' that any _test.go file may import.
 var testHelp = []string{"internal/golden"}
 
-var testModules = []string{"github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid", franz}
+var testModules = []string{"github.com/cockroachdb/pebble/v2", "github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid", franz}
 
 // ruleOf finds the most specific rule for a package.
 func ruleOf(pkg string) (rule, bool) {
