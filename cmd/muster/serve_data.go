@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +15,7 @@ import (
 type dataFlags struct{ dir, durability string }
 
 func (f *dataFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "data", "", "`DIR` that groups and offsets are kept in, made if need be; without it they are gone with the process; not with kfake")
+	cmd.Flags().StringVar(&f.dir, "data", "", "`DIR` that groups and offsets are kept in, and topics and records too, made if need be; without it they are gone with the process; not with kfake")
 	cmd.Flags().StringVar(&f.durability, "durability", string(store.OS),
 		"what is answered survives the end of the process and is on the disk within a second (`os`), or survives the end of the machine too (fsync); with --data")
 }
@@ -31,7 +32,7 @@ func (f *dataFlags) open(cmd *cobra.Command, report func(error)) (*store.Disk, e
 	if d != store.OS && d != store.Fsync {
 		return nil, usage("--durability %s: want os or fsync", f.durability)
 	}
-	return store.Open(store.Options{Dir: f.dir, Durability: d, Report: report})
+	return store.Open(store.Options{Dir: filepath.Join(f.dir, "groups"), Durability: d, Report: report})
 }
 
 // startKept starts a cluster on what is kept, and waits until that is loaded. What is damaged is not served.
@@ -43,6 +44,7 @@ func startKept(cmd *cobra.Command, o server.ClusterOptions, f *dataFlags, p *pro
 	end := func() error { return nil }
 	if disk != nil {
 		o.Log, end = disk, disk.Close
+		o.Records, o.Sync = filepath.Join(f.dir, "kfake"), f.durability == string(store.Fsync)
 	}
 	c, err := server.StartCluster(o)
 	if err != nil {

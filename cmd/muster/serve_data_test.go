@@ -30,10 +30,11 @@ func TestServeData(t *testing.T) {
 				t.Fatal(err)
 			}
 			adm := kadm.NewClient(cl)
-			if _, err := adm.CreateTopic(ctx, 1, 1, nil, "t"); err != nil {
-				t.Fatal(err)
-			}
-			if at > 0 {
+			if at == 0 {
+				if _, err := adm.CreateTopic(ctx, 1, 1, nil, "t"); err != nil {
+					t.Fatal(err)
+				}
+			} else {
 				if got, err := adm.FetchOffsets(ctx, "g"); err != nil || got["t"][0].At != at {
 					t.Errorf("after a kill: %v, %v", got, err)
 				}
@@ -50,7 +51,7 @@ func TestServeData(t *testing.T) {
 			_ = run.cmd.Wait()
 			cl.Close()
 		}
-		logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+		logs, err := filepath.Glob(filepath.Join(dir, "groups", "*.log"))
 		if err != nil || len(logs) == 0 {
 			t.Fatalf("no log in %s, %v", dir, err)
 		}
@@ -59,7 +60,7 @@ func TestServeData(t *testing.T) {
 		run.stdout.await(t, "\n", time.Minute)
 		run.cmd.Process.Signal(syscall.SIGTERM)
 		run.end(t).expect(t, 0)
-		files, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+		files, err := filepath.Glob(filepath.Join(dir, "groups", "*.sst"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no table in %s, %v", dir, err)
 		}

@@ -43,7 +43,7 @@ var served = []kmsg.Key{
 var unserved = map[string]bool{"group.version": true, "share.version": true, "streams.version": true}
 
 // startBacking starts it for nodes at these addresses.
-func startBacking(addrs []string, s core.Settings, topics map[string]int32) (*backing, error) {
+func startBacking(addrs []string, s core.Settings, o ClusterOptions) (*backing, error) {
 	b := &backing{}
 	made := 0
 	opts := []kfake.Opt{
@@ -55,12 +55,18 @@ func startBacking(addrs []string, s core.Settings, topics map[string]int32) (*ba
 		}),
 		kfake.BrokerConfigs(brokerConfigs(s)),
 	}
-	for name, n := range topics {
+	if o.Records != "" {
+		opts = append(opts, kfake.DataDir(o.Records))
+		if o.Sync {
+			opts = append(opts, kfake.SyncWrites())
+		}
+	}
+	for name, n := range o.Topics {
 		opts = append(opts, kfake.SeedTopics(n, name))
 	}
 	var err error
 	if b.cluster, err = kfake.NewCluster(opts...); err != nil {
-		return nil, fmt.Errorf("starting kfake: %w", err)
+		return nil, fmt.Errorf("starting kfake, which serves what is not group coordination: %w", err)
 	}
 	b.lines = make([]*line, len(addrs))
 	if err := b.greet(); err != nil {

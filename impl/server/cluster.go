@@ -25,6 +25,8 @@ type ClusterOptions struct {
 	Topics     map[string]int32 // topics to begin with: name to number of partitions
 	Limits     Limits
 	Log        store.Log   // where groups and offsets are kept, and loaded from; it is the caller's to close. In memory by default
+	Records    string      // the folder that kfake keeps topics, records and producers in. In memory by default
+	Sync       bool        // kfake syncs what it keeps before it answers
 	Faults     *faults.Set // what is to happen to which request; may be nil
 
 	Admin string             // HOST:PORT to serve GET /metrics, /groups and /faults on; default: nowhere
@@ -103,7 +105,7 @@ func (c *Cluster) start() error {
 		addrs[i] = net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port)))
 	}
 	var err error
-	if c.backing, err = startBacking(addrs, settings, o.Topics); err != nil {
+	if c.backing, err = startBacking(addrs, settings, o); err != nil {
 		return err
 	}
 	c.offered = core.Versions()
@@ -169,6 +171,7 @@ func (c *Cluster) startShards(settings core.Settings) {
 		}
 		c.shards = append(c.shards, l)
 		if c.options.Log != nil {
+			l.known = c.resume
 			l.begin(c.options.Log, int32(p), func(n store.Loaded, err error) { c.loads <- loadEnd{n, err} })
 		}
 		c.work.Go(l.run)

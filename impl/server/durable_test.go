@@ -34,6 +34,17 @@ func openDisk(t *testing.T, fs vfs.FS) *store.Disk {
 	return d
 }
 
+// startLoaded starts a cluster and waits until it has loaded what there is.
+func startLoaded(t *testing.T, change ...func(*server.ClusterOptions)) (*server.Cluster, store.Loaded) {
+	t.Helper()
+	c, _ := startCluster(t, change...)
+	loaded, err := c.AwaitLoad(deadline(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, loaded
+}
+
 // member joins a group of its own and syncs.
 func member(t *testing.T, c net.Conn, group string) (id string, generation int32) {
 	t.Helper()
@@ -55,7 +66,7 @@ func heartbeat(t *testing.T, c net.Conn, group, id string, generation int32) int
 // that nobody can end any more is aborted.
 func TestRestart(t *testing.T) {
 	fs := vfs.NewCrashableMem()
-	c, _ := startCluster(t, withLog(openDisk(t, fs)))
+	c, _ := startLoaded(t, withLog(openDisk(t, fs)))
 	conn := dialTo(t, c.Addrs()[0])
 	id, generation := member(t, conn, "members")
 	if code := commitOffset(t, conn, "simple", 7); code != 0 {
@@ -73,10 +84,9 @@ func TestRestart(t *testing.T) {
 	}
 	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
 
-	c, _ = startCluster(t, withLog(openDisk(t, crashed)), nodes(1))
-	loaded, err := c.AwaitLoad(deadline(t))
-	if err != nil || loaded.Records < 5 || loaded.Unknown != 0 {
-		t.Errorf("loaded %+v, %v", loaded, err)
+	c, loaded := startLoaded(t, withLog(openDisk(t, crashed)))
+	if loaded.Records < 5 || loaded.Unknown != 0 {
+		t.Errorf("loaded %+v", loaded)
 	}
 	conn = dialTo(t, c.Addrs()[0])
 	if code := heartbeat(t, conn, "members", id, generation); code != 0 {
@@ -87,6 +97,38 @@ func TestRestart(t *testing.T) {
 	}
 	if got := committed(t, conn, true, "simple"); !slices.Equal(got, []int64{7}) {
 		t.Errorf("offset: %v", got)
+	}
+}
+
+// A transaction whose producer is known to the cluster that is started again goes on: it is open until that one ends it.
+func TestTransactionOutlivesItsCluster(t *testing.T) {
+	for _, commit := range []bool{true, false} {
+		fs, records := vfs.NewMem(), t.TempDir()
+		kept := func(o *server.ClusterOptions) { o.Records = records }
+		disk := openDisk(t, fs)
+		c, _ := startLoaded(t, withLog(disk), kept)
+		p := newTxnProducer(t, c, time.Minute)
+		p.add("g")
+		if code := p.commitOffset(dialTo(t, c.Addrs()[0]), "g", 8, 3); code != 0 {
+			t.Fatal(code)
+		}
+		if err := errors.Join(c.Close(), disk.Close()); err != nil {
+			t.Fatal(err)
+		}
+		c, _ = startLoaded(t, withLog(openDisk(t, fs)), kept)
+		conn := dialTo(t, c.Addrs()[0])
+		if got := committed(t, conn, true, "g"); got[0] != 1000+int64(core.UnstableOffsetCommit) {
+			t.Errorf("before its end: %v", got)
+		}
+		p.conn = conn
+		p.end(commit, 3)
+		want := int64(-1)
+		if commit {
+			want = 8
+		}
+		if got := committed(t, conn, true, "g"); got[0] != want {
+			t.Errorf("after its end: %v, want %d", got, want)
+		}
 	}
 }
 

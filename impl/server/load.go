@@ -1,12 +1,9 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/store"
@@ -46,24 +43,18 @@ func (l *loop) read(load int, do func(func()) bool) {
 		}
 		return nil
 	}
-	open := map[int64]core.Producer{}
+	open := pendingTxns{}
 	loaded, err := l.keeper.log.Load(l.keeper.partition, func(records []core.Record) error {
 		for _, r := range records {
-			switch {
-			case r.Kind == core.CommitMarker || r.Kind == core.AbortMarker:
-				delete(open, r.Producer.ID)
-			case r.Producer != nil:
-				open[r.Producer.ID] = *r.Producer
-			}
+			open.take(r)
 		}
 		return current(func() { l.step(core.Replay{Records: records}) })
 	})
 	_ = current(func() { l.loaded(loaded, err, open) })
 }
 
-// loaded is the end of a load. After the first, the transactions that it left open are aborted: who coordinated them has forgotten them with
-// the process, and nobody else can end them.
-func (l *loop) loaded(loaded store.Loaded, err error, open map[int64]core.Producer) {
+// loaded is the end of a load. After the first, transactions that it left open are taken up again or aborted.
+func (l *loop) loaded(loaded store.Loaded, err error, open pendingTxns) {
 	if err != nil && l.report != nil {
 		l.report(fmt.Errorf("loading groups on node %d: %w; they are not served", l.leader.Load(), err))
 	}
@@ -71,9 +62,7 @@ func (l *loop) loaded(loaded store.Loaded, err error, open map[int64]core.Produc
 	l.step(core.LoadEnd{Failed: err != nil})
 	if told := l.told; told != nil {
 		l.told = nil
-		for _, p := range slices.SortedFunc(maps.Values(open), func(a, b core.Producer) int { return cmp.Compare(a.ID, b.ID) }) {
-			l.owed = append(l.owed, core.Marker{Producer: p})
-		}
+		l.owed = append(l.owed, open.owed(l.known)...)
 		told(loaded, err)
 	}
 	owed := l.owed

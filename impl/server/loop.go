@@ -34,11 +34,12 @@ type loop struct {
 	late     core.AppendID            // the last write that has timed out and is not settled
 	report   func(error)              // of what cannot be loaded; may be nil
 
-	loads      int                       // how often the groups have moved
-	toLoad     bool                      // once nothing is open any more
-	told       func(store.Loaded, error) // of the first load; nil where there is none, or it is over
-	failed     bool                      // a write has failed since the last load, so the groups have been given up
-	background sync.WaitGroup            // loads
+	loads      int                                // how often the groups have moved
+	toLoad     bool                               // once nothing is open any more
+	told       func(store.Loaded, error)          // of the first load; nil where there is none, or it is over
+	known      func(core.Producer, []string) bool // takes up a transaction that a former process left open; nil where all are aborted
+	failed     bool                               // a write has failed since the last load, so the groups have been given up
+	background sync.WaitGroup                     // loads
 
 	owed    []core.Marker                 // that could not be written, because the groups were being loaded
 	marking map[core.Marker][]func(error) // who waits for the end of a transaction to be written

@@ -299,5 +299,8 @@ func (logger) Infof(string, ...any) {}
 // Errorf implements pebble.Logger.
 func (logger) Errorf(string, ...any) {}
 
-// Fatalf implements pebble.Logger.
-func (l logger) Fatalf(format string, args ...any) { l.d.fail(fmt.Errorf(format, args...)) }
+// Fatalf implements pebble.Logger. Its errors bring their stacks along.
+func (l logger) Fatalf(format string, args ...any) {
+	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
+	l.d.fail(errors.New(text))
+}
