@@ -28,7 +28,7 @@ const (
 	control       = 1 << 5
 
 	noProducer = -1
-	noSequence = -1
+	noSequence = 0 // what Kafka writes where there is no producer
 )
 
 // Raw is a record as a batch has it.

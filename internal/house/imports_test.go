@@ -27,7 +27,7 @@ var rules = []rule{
 	{folder: "model"},
 	{folder: "impl", ours: []string{"impl/core", "impl/record", "impl/store", "internal/nearest"}, foreign: []string{franz, "github.com/prometheus/client_golang", "golang.org/x/sync"}, tests: []string{"impl"}},
 	{folder: "impl/core", foreign: []string{kmsg}, tests: []string{"impl"}},
-	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{franz}},
+	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{franz}, tests: []string{"impl", "internal/kafka"}},
 	{folder: "impl/store", ours: []string{"impl/core", "impl/record"}, foreign: []string{"github.com/cockroachdb/pebble/v2"}, tests: []string{"impl"}},
 
 	{folder: "checker", ours: []string{"model", "internal/input", "internal/files", "internal/pages", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
