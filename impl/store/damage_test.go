@@ -153,7 +153,7 @@ func TestDamagedRecord(t *testing.T) {
 	for _, w := range writes[:5] {
 		position += int64(len(w.Records))
 	}
-	db, err := pebble.Open(dir, &pebble.Options{FS: fs, FormatMajorVersion: pebble.FormatNewest})
+	db, err := pebble.Open(dir, &pebble.Options{FS: fs, FormatMajorVersion: pebble.FormatNewest, Logger: quiet{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type Options struct {
 	Dir          string        // the folder, made if need be
 	Durability   Durability    // OS by default
 	SyncInterval time.Duration // how long a write is at most without being synced under OS; 1 s by default
-	CompactAfter int           // how many records are appended to a partition before it is first compacted; 100,000 by default
+	CompactAfter int           // how many records are appended to a partition before it is first compacted; 10,000 by default
 	FS           vfs.FS        // the file system; the machine's by default
 
 	// Report is told when writes begin to fail, and of compactions that have failed. It is called from several goroutines.
@@ -45,7 +45,7 @@ func (o Options) withDefaults() Options {
 		o.SyncInterval = time.Second
 	}
 	if o.CompactAfter <= 0 {
-		o.CompactAfter = 100_000
+		o.CompactAfter = 10_000
 	}
 	if o.FS == nil {
 		o.FS = vfs.Default
