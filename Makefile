@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench bench-store nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,10 @@ fmt: ## Format the source
 
 bench: ## Benchmarks of the model, the coordinator and the judges
 	$(GO) test -run '^$$' -bench . -benchmem ./model/... ./impl/... ./checker/... ./conformance/targets/embedded
+
+bench-store: ## What the log of muster serve --data costs: appends beside a bare fsync, a load of 100,000 groups of 3, and their memory (1 min)
+	$(GO) test -run '^$$' -bench 'Fsync|Append' -benchtime 2s ./impl/store
+	$(GO) test -run '^$$' -bench ColdLoad -benchtime 1x ./impl/server
 
 nightly: ## What takes too long for every change (about two hours)
 	@GO="$(GO)" tools/nightly.sh $(KAFKA)

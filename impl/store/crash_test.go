@@ -91,7 +91,7 @@ func TestCrashAtEveryAppend(t *testing.T) {
 			if d == store.OS {
 				kept = vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rng}
 			}
-			writes := workload(7, 120)
+			writes := workload(7, some(50, 1000))
 			fs := vfs.NewCrashableMem()
 			l := open(t, fs, as(d))
 			defer shut(t, l)
@@ -113,7 +113,7 @@ func TestCrashAnywhere(t *testing.T) {
 	for _, d := range []store.Durability{store.OS, store.Fsync} {
 		t.Run(string(d), func(t *testing.T) {
 			t.Parallel()
-			writes := workload(11, 150)
+			writes := workload(11, some(60, 500))
 			states := prefixes(t, writes)
 			rng := rand.New(rand.NewPCG(3, 4))
 			fs := vfs.NewCrashableMem()
@@ -200,7 +200,7 @@ func TestTornTail(t *testing.T) {
 				t.Fatalf("the write went to %s, those before to %s", newest(t, fs), log)
 			}
 			all := contents(t, fs, log)
-			for cut := from; cut <= len(all); cut += 1 + (len(all)-from)/100 {
+			for cut := from; cut <= len(all); cut += 1 + (len(all)-from)/some(40, 1000) {
 				torn := fs.CrashClone(everything)
 				overwrite(t, torn, log, all[:cut])
 				if got := after(t, torn, d); got != before && (got != whole || cut < len(all)-8) {

@@ -126,8 +126,9 @@ func TestDamagedTable(t *testing.T) {
 func flipped(t *testing.T, fs *vfs.MemFS, d store.Durability, want, name string) {
 	t.Helper()
 	whole := contents(t, fs, name)
-	seen := 0
-	for at := 0; at < len(whole); at += 1 + len(whole)/150 {
+	seen, tried := 0, 0
+	for at := 0; at < len(whole); at += 1 + len(whole)/some(50, 5000) {
+		tried++
 		damaged := fs.CrashClone(vfs.CrashCloneCfg{})
 		b := bytes.Clone(whole)
 		b[at] ^= 0x10
@@ -140,8 +141,8 @@ func flipped(t *testing.T, fs *vfs.MemFS, d store.Durability, want, name string)
 			t.Fatalf("byte %d of the %d of %s", at, len(whole), name)
 		}
 	}
-	if seen < 75 {
-		t.Errorf("of 150 wrong bytes %d were seen: the others were not in what is read", seen)
+	if tried > 20 && seen < tried/2 {
+		t.Errorf("of %d wrong bytes %d were seen: the others were not in what is read", tried, seen)
 	}
 }
 

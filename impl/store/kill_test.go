@@ -28,7 +28,7 @@ func TestKilledProcess(t *testing.T) {
 		fmt.Println(err)
 		os.Exit(3)
 	}
-	for n, w := range workload(killed, 400) {
+	for n, w := range workload(killed, 200) {
 		if err := put(l, w); err != nil {
 			fmt.Println(err)
 			os.Exit(3)
@@ -40,7 +40,10 @@ func TestKilledProcess(t *testing.T) {
 
 // A process is killed at any time: what it had acknowledged is there, whole. Its folder is its own as long as it lives, and free afterwards.
 func TestKill(t *testing.T) {
-	writes := workload(killed, 400)
+	if raceEnabled {
+		t.Skip("has nothing to do with races") // and takes long with the detector
+	}
+	writes := workload(killed, 200)
 	states := prefixes(t, writes)
 	for i, d := range []store.Durability{store.OS, store.OS, store.Fsync} {
 		t.Run(fmt.Sprint(d, i), func(t *testing.T) {
@@ -65,7 +68,7 @@ func TestKill(t *testing.T) {
 					_, err := store.Open(store.Options{Dir: folder})
 					says(t, err, store.ErrLocked, folder)
 				}
-				if acknowledged == 130+40*i {
+				if acknowledged == 80+30*i {
 					_ = cmd.Process.Kill() // what it has printed until it ends is read
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,17 @@ const (
 	groups    = 3
 	producers = 2
 )
+
+// some is how much a test does by day, and with MUSTER_CRASHES at night. With the race detector pebble checks itself all over, so there is less.
+func some(day, night int) int {
+	switch {
+	case os.Getenv("MUSTER_CRASHES") != "":
+		return night
+	case raceEnabled:
+		return day / 4
+	}
+	return day
+}
 
 func group(i int) string { return fmt.Sprint("group-", i) }
 
