@@ -31,16 +31,21 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
-// TestServed runs every scenario that has the default broker settings, limits groups or restarts the coordinator on what muster serve runs: topics and transactions are kfake's there. At night;
-// the wire, and how it is led from there to the coordinator, has tests of its own in impl/server.
+// TestServed runs every scenario that has the default broker settings, limits groups or restarts the coordinator on what muster serve runs: topics and
+// transactions are kfake's there, and groups are in memory or in a folder, where writes end later than the next request may come. At night; the wire, and
+// how it is led from there to the coordinator, has tests of its own in impl/server.
 func TestServed(t *testing.T) {
 	if os.Getenv("MUSTER_NIGHTLY") == "" {
 		t.Skip("MUSTER_NIGHTLY=1 runs it")
 	}
 	for _, set := range conformance.ByProfile(scenarios(t)) {
-		if slices.Contains([]string{conformance.DefaultProfile, "size", conformance.RestartProfile}, set.Profile) {
-			t.Run(set.Profile, func(t *testing.T) {
-				conformance.RunSuite(t, opened(t, "impl+serve/"+set.Profile), conformance.Suite{Scenarios: set.Scenarios, OutDir: t.TempDir(), Exact: true})
+		for _, target := range []string{"impl+serve", "impl+serve+data"} {
+			if !slices.Contains([]string{conformance.DefaultProfile, "size", conformance.RestartProfile}, set.Profile) {
+				continue
+			}
+			t.Run(target+"/"+set.Profile, func(t *testing.T) {
+				dataFolder = t.TempDir()
+				conformance.RunSuite(t, opened(t, target+"/"+set.Profile), conformance.Suite{Scenarios: set.Scenarios, OutDir: t.TempDir(), Exact: true})
 			})
 		}
 	}

@@ -30,6 +30,9 @@ var (
 	slowFlag    = flag.Bool("slow", false, "also the scenarios that wait for minutes")
 )
 
+// dataFolder is what "impl+serve+data" keeps everything in.
+var dataFolder string
+
 // open opens a target by its name, with a broker profile where it has any: KIND:VERSION/PROFILE.
 func open(ctx context.Context, name string) (target.Target, error) {
 	name, profile, _ := strings.Cut(name, "/")
@@ -50,10 +53,13 @@ func open(ctx context.Context, name string) (target.Target, error) {
 		return embedded.New(o)
 	case "impl+tcp":
 		return embedded.NewTCP(ctx, embedded.Options{})
-	case "impl+serve":
+	case "impl+serve", "impl+serve+data":
 		o, err := embedded.Profile(profile)
 		if err != nil {
 			return nil, err
+		}
+		if kind == "impl+serve+data" {
+			o.Data, o.CompactAfter = dataFolder, 50
 		}
 		return embedded.NewServed(ctx, o)
 	case "model":

@@ -25,7 +25,7 @@ served() {
 	[ "$code" = 0 ] || [ "$code" = 2 ]
 }
 part 'campaign on muster serve' 150 served
-part 'muster serve, every scenario' 180 $GO test -count=1 -timeout 10m -run '^TestServed$' ./conformance
+part 'muster serve, every scenario' 300 $GO test -count=1 -timeout 10m -run '^TestServed$' ./conformance
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 
 # Then what only takes the processor.
