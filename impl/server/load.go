@@ -60,6 +60,10 @@ func (l *loop) loaded(loaded store.Loaded, err error, open pendingTxns) {
 	}
 	l.failed = false
 	l.step(core.LoadEnd{Failed: err != nil})
+	for _, c := range l.awaited {
+		close(c)
+	}
+	l.awaited = nil
 	if told := l.told; told != nil {
 		l.told = nil
 		l.owed = append(l.owed, open.owed(l.known)...)

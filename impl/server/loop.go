@@ -36,6 +36,7 @@ type loop struct {
 
 	loads      int                                // how often the groups have moved
 	toLoad     bool                               // once nothing is open any more
+	awaited    []chan struct{}                    // who waits for the end of a load
 	told       func(store.Loaded, error)          // of the first load; nil where there is none, or it is over
 	known      func(core.Producer, []string) bool // takes up a transaction that a former process left open; nil where all are aborted
 	failed     bool                               // a write has failed since the last load, so the groups have been given up
@@ -210,7 +211,7 @@ func (l *loop) hear() {
 			l.abandon(w.failed)
 		}
 	}
-	if l.toLoad {
+	if _, loading := l.core.Serves(); l.toLoad && loading {
 		l.load()
 	}
 }

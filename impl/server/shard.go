@@ -27,8 +27,9 @@ func stranger(s core.Settings) *core.Coordinator {
 	return c
 }
 
-// move gives the groups to a node, which has to load them first.
+// move gives the groups to a node, which has to load them first: it is loading for a while at least, or this waits until it serves.
 func (l *loop) move(to int32, loading time.Duration) {
+	served := make(chan struct{})
 	l.do(func() {
 		l.loads++
 		load := l.loads
@@ -36,9 +37,11 @@ func (l *loop) move(to int32, loading time.Duration) {
 		l.late = 0
 		l.step(core.LoadBegin{}) // which gives up what there is
 		if loading <= 0 {
+			l.awaited = append(l.awaited, served)
 			l.load()
 			return
 		}
+		close(served)
 		time.AfterFunc(loading, func() {
 			l.do(func() {
 				if l.loads == load { // else it has moved on
@@ -47,4 +50,8 @@ func (l *loop) move(to int32, loading time.Duration) {
 			})
 		})
 	})
+	select {
+	case <-served:
+	case <-l.quit:
+	}
 }
