@@ -34,9 +34,19 @@ func (c *cast) client(id string, versions ...[2]int16) *kgo.Client {
 	c.t.Helper()
 	v := kversion.Stable()
 	for _, most := range append([][2]int16{
-		{int16(kmsg.JoinGroup), 5}, {int16(kmsg.SyncGroup), 3}, {int16(kmsg.LeaveGroup), 2}, {int16(kmsg.OffsetCommit), 7}, {int16(kmsg.OffsetFetch), 7},
-		{int16(kmsg.DescribeGroups), 5}, {int16(kmsg.DeleteGroups), 1}, {int16(kmsg.InitProducerID), 1}, {int16(kmsg.AddOffsetsToTxn), 1},
-		{int16(kmsg.TxnOffsetCommit), 2}, {int16(kmsg.EndTxn), 1}, {int16(kmsg.Fetch), 11}, {int16(kmsg.Produce), 7},
+		{int16(kmsg.JoinGroup), 5},
+		{int16(kmsg.SyncGroup), 3},
+		{int16(kmsg.LeaveGroup), 2},
+		{int16(kmsg.OffsetCommit), 7},
+		{int16(kmsg.OffsetFetch), 7},
+		{int16(kmsg.DescribeGroups), 5},
+		{int16(kmsg.DeleteGroups), 1},
+		{int16(kmsg.InitProducerID), 1},
+		{int16(kmsg.AddOffsetsToTxn), 1},
+		{int16(kmsg.TxnOffsetCommit), 2},
+		{int16(kmsg.EndTxn), 1},
+		{int16(kmsg.Fetch), 11},
+		{int16(kmsg.Produce), 7},
 	}, versions...) {
 		v.SetMaxKeyVersion(most[0], most[1])
 	}

@@ -154,6 +154,12 @@ func (s *slowLog) Append(p int32, w core.Append, done func(error)) {
 }
 
 func (s *slowLog) Load(int32, func([]core.Record) error) (store.Loaded, error) {
+	s.mu.Lock()
+	open := len(s.open)
+	s.mu.Unlock()
+	if open > 0 {
+		return store.Loaded{}, errors.New("read while it is being written")
+	}
 	return store.Loaded{}, <-s.loads
 }
 
@@ -215,6 +221,36 @@ func TestNothingIsAnsweredBeforeItIsWritten(t *testing.T) {
 	}
 	if got := committed(t, other, true, "g"); got[0] != 3 {
 		t.Errorf("after the transaction: %v", got)
+	}
+}
+
+// A coordinator that takes over reads the log once all is there that the one before has written.
+func TestLoadsWhatIsOnItsWay(t *testing.T) {
+	log := newSlowLog()
+	c, _ := startCluster(t, withLog(log), onePartition)
+	log.loads <- nil
+	if _, err := c.AwaitLoad(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	conn, other := dialTo(t, c.Addrs()[0]), dialTo(t, c.Addrs()[0])
+	req := commitReq("g", 1)
+	write(t, conn, frame(req, 8, 5))
+	<-log.asked
+	moved := make(chan error, 1)
+	go func() { moved <- c.Move("g", 0, 0) }()
+	if r := read(t, conn, req, 5).(*kmsg.OffsetCommitResponse); r.Topics[0].Partitions[0].ErrorCode != core.NotCoordinator {
+		t.Errorf("the commit that was on its way: %+v", r)
+	}
+	if got := committed(t, other, false, "g"); got[0] != 1000+int64(core.CoordinatorLoadInProgress) {
+		t.Errorf("while it is on its way: %v", got)
+	}
+	log.keep()
+	log.loads <- nil
+	if err := <-moved; err != nil {
+		t.Fatal(err)
+	}
+	if got := committed(t, other, false, "g"); got[0] != -1 {
+		t.Errorf("after the load: %v", got)
 	}
 }
 
