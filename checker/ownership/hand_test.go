@@ -1,6 +1,8 @@
 package ownership
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -234,6 +236,36 @@ func TestHand(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVeryManyPartitions holds that a topic is not gone through partition by partition, and that no number is believed.
+func TestVeryManyPartitions(t *testing.T) {
+	events := []Event{topic(mostPartitions), started("a"), joined("a", 1, "a", "a"), assigned("a", 1, "t/1")}
+	for n := range 500 {
+		events = append(events, at(int64(20+n), quiet(n == 499, 10)))
+	}
+	v := Judge(write(events...))
+	if v.Unrested != 499 || len(v.Violations) != 1 || !strings.Contains(v.Violations[0].Text, "nobody owns t/0 t/2 t/3 t/4 t/5 t/6 and 1999993 more.") {
+		t.Errorf("%+v", v)
+	}
+	if e := topic(mostPartitions + 1); e.check() == nil {
+		t.Error("more partitions than there can be")
+	}
+	for p, want := range map[Partition]bool{"t/1": true, "t/01": false, "t/+1": false, "t/-1": false, "t": false, "a/b/3": true, "t/4294967296": false} {
+		if _, _, ok := p.split(); ok != want {
+			t.Errorf("%s is a partition: %v", p, ok)
+		}
+	}
+}
+
+// TestJudgeWithin holds that judging ends with its context.
+func TestJudgeWithin(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	v, err := JudgeWithin(ctx, write(topic(2), started("a"), joined("a", 1, "a", "a"), assigned("a", 1, "t/1")))
+	if !errors.Is(err, context.Canceled) || v.Claims != 0 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 

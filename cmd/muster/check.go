@@ -30,7 +30,7 @@ func checkCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], report, limits) },
 	}
-	cmd.Flags().DurationVar(&limits.Timeout, "timeout", 30*time.Second, "time for each group of the history")
+	cmd.Flags().DurationVar(&limits.Timeout, "timeout", 30*time.Second, "time for each group of a history, or for all of a log of ownership")
 	cmd.Flags().StringVar(&report, "report", "", "write a page for each group that cannot be explained to this `folder`")
 	return cmd
 }
@@ -40,7 +40,7 @@ func check(cmd *cobra.Command, path, report string, limits linearize.Limits) err
 		return err
 	}
 	if ownership.IsFile(cmd.Context(), path) {
-		return checkOwnership(cmd, path)
+		return checkOwnership(cmd, path, limits.Timeout)
 	}
 	v, h, err := linearize.CheckFile(cmd.Context(), path, limits)
 	if err != nil && cmd.Context().Err() != nil {
