@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages explore fuzz atlas pairs lint fmt bench nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,8 +29,14 @@ test-pages: ## The pages that Muster writes, opened in headless Chromium at the 
 explore: build ## Every state of larger groups: what takes too long for make test (< 20 min; bin/muster explore --list shows the runs)
 	$(BINARY) explore --night --until 20m
 
+fuzz: ## Every native fuzz target, for FUZZTIME together (5m); what is found is kept under testdata/fuzz
+	@GO="$(GO)" tools/fuzz.sh
+
 atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at a time, and docs/atlas.md from it (about 25 min)
 	$(GO) run ./cmd/muster atlas --out docs/atlas.md
+
+pairs: ## Pairs of Kafka releases, one with a fault and one without: told apart by scenarios and by muster diff alone, and docs/pairs.md from it (about an hour)
+	$(GO) run ./internal/pairs/cmd --out docs/pairs.md
 
 lint: ## gofumpt, go vet and staticcheck, pinned in tools/go.mod
 	@GO="$(GO)" tools/lint.sh

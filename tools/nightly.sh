@@ -19,6 +19,8 @@ campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is
 part 'campaigns on real Kafka' 1260 campaigns
 part 'real Kafka' 1200 tools/test-kafka.sh "$@"
 part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
+part 'planted bugs, fuzzed' 600 $GO test -count=1 -timeout 30m -v -run '^TestFuzzing$' ./fuzz/bugs
+part 'fuzzing' 420 env FUZZTIME=5m GO="$GO" tools/fuzz.sh
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 
 # Then what only takes the processor.

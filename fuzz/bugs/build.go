@@ -22,6 +22,11 @@ func BuildTest(ctx context.Context, pkg, out string) error {
 	return build(ctx, out, "test", "-c", pkg)
 }
 
+// BuildFuzz is BuildTest for a binary that fuzzes (-test.fuzz), and is told which code an input reaches.
+func BuildFuzz(ctx context.Context, pkg, out string) error {
+	return build(ctx, out, "test", "-c", "-fuzz=.", pkg)
+}
+
 func build(ctx context.Context, out, command string, args ...string) error {
 	root, err := moduleRoot(ctx)
 	if err != nil {
