@@ -36,7 +36,7 @@ atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at 
 	$(GO) run ./cmd/muster atlas --out docs/atlas.md
 
 pairs: ## Pairs of Kafka releases, one with a fault and one without: told apart by scenarios and by muster diff alone, and docs/pairs.md from it (about an hour)
-	$(GO) run ./internal/pairs/cmd --out docs/pairs.md
+	$(GO) run ./cmd/muster pairs --out docs/pairs.md
 
 lint: ## gofumpt, go vet and staticcheck, pinned in tools/go.mod
 	@GO="$(GO)" tools/lint.sh

@@ -61,6 +61,7 @@ var rules = []rule{
 	{folder: "internal/retell", ours: []string{"conformance", "checker", "model"}},
 	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model", "internal/retell"}},
 	{folder: "internal/differ", ours: []string{"conformance", "model", "checker", "fuzz/gen"}, foreign: []string{kmsg}},
+	{folder: "internal/pairs", ours: []string{"conformance", "model", "internal/differ"}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
 	{folder: "internal/divergences", ours: []string{"model", "conformance"}},
