@@ -8,6 +8,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
+// Beat is a Heartbeat of a client, drawn by nobody: what consumers send while time passes.
+func (g *Generator) Beat(c *Client) Event {
+	e := g.request(c, c.Heartbeat())
+	strip(e.Request, e.Version)
+	e.ClientID = c.Name
+	g.send(&e)
+	return e
+}
+
 // join is a JoinGroup with the client's own list; now and then with other timeouts.
 func (g *Generator) join(c *Client) Event {
 	return g.request(c, g.joinRequest(c))

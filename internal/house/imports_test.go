@@ -45,7 +45,7 @@ var rules = []rule{
 
 	{folder: "fuzz/gen", foreign: []string{kmsg}},
 	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
-	{folder: "fuzz", ours: []string{"model", "checker", "conformance/script", "conformance/target"}, foreign: []string{kmsg, "pgregory.net/rapid"}, tests: []string{"impl", "conformance"}},
+	{folder: "fuzz", ours: []string{"model", "checker", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{kmsg, "pgregory.net/rapid"}, tests: []string{"impl", "conformance"}},
 
 	{folder: "internal/kafka", foreign: []string{franz, "golang.org/x/sync"}},
 	{folder: "internal/clientprops", ours: []string{"internal/input"}, foreign: []string{franz, "github.com/magiconair/properties"}},
@@ -61,7 +61,7 @@ var rules = []rule{
 	{folder: "internal/retell", ours: []string{"conformance", "checker", "model"}},
 	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model", "internal/retell"}},
 	{folder: "internal/differ", ours: []string{"conformance", "model", "checker", "fuzz/gen"}, foreign: []string{kmsg}},
-	{folder: "internal/pairs", ours: []string{"conformance", "model", "internal/differ"}},
+	{folder: "internal/pairs", ours: []string{"conformance", "model", "internal/differ"}, tests: []string{"conformance"}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
 	{folder: "internal/divergences", ours: []string{"model", "conformance"}},

@@ -59,8 +59,5 @@ func DiffAlone(ctx context.Context, p Pair, o differ.Options) (Alone, error) {
 
 // is says whether a class is what the pair is about.
 func (p Pair) is(c *differ.Class) bool {
-	if strings.Contains(c.Known, p.Issue) && slices.Contains(p.Rules, c.Rule) {
-		return true
-	}
 	return slices.ContainsFunc(append([]string{c.Rule}, c.Rules...), func(id string) bool { return slices.Contains(p.Rules, id) })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/muster-kafka/muster/conformance"
@@ -79,16 +78,17 @@ func why(r conformance.Result) string {
 	return string(r.Status) + " " + r.Reason
 }
 
-// unlike are the lines that only one of two texts has.
+// unlike are the lines in which two texts differ.
 func unlike(expected, got []string) (lines []string) {
-	for _, l := range expected {
-		if !slices.Contains(got, l) {
-			lines = append(lines, "- "+l)
+	for i := range max(len(expected), len(got)) {
+		if i < len(expected) && i < len(got) && expected[i] == got[i] {
+			continue
 		}
-	}
-	for _, l := range got {
-		if !slices.Contains(expected, l) {
-			lines = append(lines, "+ "+l)
+		if i < len(expected) {
+			lines = append(lines, "- "+expected[i])
+		}
+		if i < len(got) {
+			lines = append(lines, "+ "+got[i])
 		}
 	}
 	return lines
