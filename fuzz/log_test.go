@@ -122,6 +122,26 @@ func FuzzLog(f *testing.F) {
 			t.Fatalf("loaded, and not loaded a second time: %v", err)
 		}
 		s = again
+		for group, offsets := range committed(logOf(input)) {
+			o := kmsg.NewPtrOffsetFetchRequest()
+			o.Groups = []kmsg.OffsetFetchRequestGroup{{Group: group}}
+			fetched, ok := ask(o, 8).(*kmsg.OffsetFetchResponse)
+			if !ok || len(fetched.Groups) != 1 {
+				t.Fatalf("OffsetFetch of group %q: %+v", group, fetched)
+			}
+			for _, topic := range fetched.Groups[0].Topics {
+				for _, p := range topic.Partitions {
+					if at, ok := offsets[place{topic.Topic, p.Partition}]; ok && at == p.Offset {
+						delete(offsets, place{topic.Topic, p.Partition})
+					} else {
+						t.Errorf("group %q: %s/%d is at %d, and the log has %d (%v)", group, topic.Topic, p.Partition, p.Offset, at, ok)
+					}
+				}
+			}
+			if len(offsets) > 0 && group != "" {
+				t.Errorf("group %q: the log has offsets that are not loaded: %v", group, offsets)
+			}
+		}
 		if diff := cmp.Diff(before, look()); diff != "" {
 			t.Errorf("the same log, loaded twice:\n%s", diff)
 		}
@@ -135,4 +155,26 @@ func FuzzLog(f *testing.F) {
 		}
 		s.Advance(time.Hour)
 	})
+}
+
+// place is what an offset is committed for.
+type place struct {
+	topic     string
+	partition int32
+}
+
+// committed are the offsets that a log has, by group, without those of transactions that are open. It reads them by itself.
+func committed(log *record.Log) map[string]map[place]int64 {
+	all := map[string]map[place]int64{}
+	for _, s := range log.Records() {
+		k, v := kmsg.NewOffsetCommitKey(), kmsg.NewOffsetCommitValue()
+		if s.Producer != nil || len(s.Key) < 2 || binary.BigEndian.Uint16(s.Key) > 1 || k.ReadFrom(s.Key) != nil || v.ReadFrom(s.Value) != nil {
+			continue
+		}
+		if all[k.Group] == nil {
+			all[k.Group] = map[place]int64{}
+		}
+		all[k.Group][place{k.Topic, k.Partition}] = v.Offset
+	}
+	return all
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/model"
 	"github.com/muster-kafka/muster/internal/differ"
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 func load(t *testing.T) ([]Pair, []*conformance.Scenario) {
@@ -93,6 +94,29 @@ func TestTellApart(t *testing.T) {
 		same.Bad = p.Good
 		if got, err := TellApart(t.Context(), same, s, open(p.Good, s), open(p.Good, s)); err != nil || got.Told {
 			t.Errorf("%s: kafka:%s is told apart from itself: %+v %v", p.Name, p.Good, got, err)
+		}
+	}
+}
+
+// TestNotToldApart holds that a release which does not give its own text is no proof of the fault: it has another one, or the scenario cries wolf.
+func TestNotToldApart(t *testing.T) {
+	all, scenarios := load(t)
+	p := all[slices.IndexFunc(all, func(p Pair) bool { return p.Name == "heartbeat-completing" })]
+	s := scenarios[slices.IndexFunc(scenarios, func(s *conformance.Scenario) bool { return s.Name == p.Scenario })]
+	open := func(release string, broken ...classic.RuleID) target.Target {
+		tg, err := model.New(model.Options{Name: "model:" + release, Broken: broken}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tg
+	}
+	for want, pair := range map[string][2]target.Target{
+		"a false alarm: kafka:2.6.1":                  {open("2.6.0"), open("2.6.1", classic.JoinCompleteGeneration)},
+		"kafka:2.6.0 does not give the text":          {open("2.6.0", classic.JoinCompleteGeneration), open("2.6.1")},
+	} {
+		got, err := TellApart(t.Context(), p, s, pair[0], pair[1])
+		if err != nil || got.Told || !strings.Contains(got.Reason, want) {
+			t.Errorf("%+v %v, want %q", got, err, want)
 		}
 	}
 }
