@@ -223,7 +223,7 @@ func replayed(t *testing.T, h *history.History, log *tape, after func()) {
 			t.Fatal(err)
 		}
 		if c.Call > now {
-			s.Advance(time.Duration(c.Call-now))
+			s.Advance(time.Duration(c.Call - now))
 			now = c.Call
 		}
 		s.Step(core.Request{Ticket: core.Ticket(c.ID), Message: req, Version: c.Version, ClientID: "c"})

@@ -34,7 +34,7 @@ type Limits struct {
 
 	Broken []classic.RuleID // rules that the model breaks on purpose, to see who notices
 
-	all   int  // operations of all groups together: thousands of groups, each asked for by thousands of ListGroups, are a small file. Default 4 million
+	all   int  // operations of all groups together: thousands of groups, each asked for by thousands of ListGroups, are a small file. Default 1 million
 	blind bool // no evidence is looked for; for tests, as the verdict has to be the same
 	forks bool // each call of unknown effect doubles the explanations, and they are never merged again; for tests that measure
 	apart bool // explanations that differ in their windows are not merged; for tests that ask why something is explained
@@ -48,7 +48,7 @@ func (l Limits) withDefaults() Limits {
 		l.Operations = 10_000
 	}
 	if l.all <= 0 {
-		l.all = 4_000_000
+		l.all = 1_000_000
 	}
 	if l.Explanations <= 0 {
 		l.Explanations = 4096

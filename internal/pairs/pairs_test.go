@@ -111,8 +111,8 @@ func TestNotToldApart(t *testing.T) {
 		return tg
 	}
 	for want, pair := range map[string][2]target.Target{
-		"a false alarm: kafka:2.6.1":                  {open("2.6.0"), open("2.6.1", classic.JoinCompleteGeneration)},
-		"kafka:2.6.0 does not give the text":          {open("2.6.0", classic.JoinCompleteGeneration), open("2.6.1")},
+		"a false alarm: kafka:2.6.1":         {open("2.6.0"), open("2.6.1", classic.JoinCompleteGeneration)},
+		"kafka:2.6.0 does not give the text": {open("2.6.0", classic.JoinCompleteGeneration), open("2.6.1")},
 	} {
 		got, err := TellApart(t.Context(), p, s, pair[0], pair[1])
 		if err != nil || got.Told || !strings.Contains(got.Reason, want) {
