@@ -64,7 +64,9 @@ func divide(ctx context.Context, h *history.History, limits Limits) (*divided, e
 	}
 	if len(d.every) > 0 {
 		for _, g := range h.Header.Groups { // they are about each, also where nothing else is
-			d.by[g] = d.by[g]
+			if _, known := d.by[g]; !known {
+				d.by[g] = nil
+			}
 		}
 	}
 	d.limits.Operations = min(limits.Operations, max(fewOperations, limits.all/max(1, len(d.by))))

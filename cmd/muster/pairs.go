@@ -65,22 +65,30 @@ func (o *pairsOptions) run(cmd *cobra.Command) error {
 		return unavailable(err)
 	}
 	p := newProgress(cmd.ErrOrStderr())
+	var asked []pairs.Pair
 	for _, pair := range all {
-		s := scenarios[slices.IndexFunc(scenarios, func(s *conformance.Scenario) bool { return s.Name == pair.Scenario })]
+		s := scenarioOf(scenarios, pair)
 		if len(o.only) > 0 && !slices.Contains(o.only, pair.Name) {
 			continue
 		}
+		asked = append(asked, pair)
 		one := seen[pair.Name]
 		if !o.reuse || one.Digest != pairs.Digest(pair, s) {
 			one = pairs.Seen{Digest: pairs.Digest(pair, s)}
 		}
-		if err := o.pair(cmd.Context(), p, pair, s, &one); err != nil {
-			return unavailable(err)
+		if !one.Apart.Told {
+			if one.Apart, err = o.apart(cmd.Context(), p, pair, s); err != nil {
+				return unavailable(err)
+			}
+			p.say("%s: told apart by %s: %v %s", pair.Name, pair.Scenario, one.Apart.Told, one.Apart.Reason)
 		}
 		seen[pair.Name] = one
 		if err := o.keep(seen); err != nil {
 			return unavailable(err)
 		}
+	}
+	if err := o.compare(cmd.Context(), p, asked, seen); err != nil {
+		return unavailable(err)
 	}
 	told, found := pairs.Count(all, seen)
 	out := cmd.OutOrStdout()
@@ -110,25 +118,44 @@ func (o *pairsOptions) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// pair runs what has not been seen of a pair.
-func (o *pairsOptions) pair(ctx context.Context, p *progress, pair pairs.Pair, s *conformance.Scenario, seen *pairs.Seen) error {
-	if !seen.Apart.Told {
-		apart, err := o.apart(ctx, p, pair, s)
+func scenarioOf(all []*conformance.Scenario, pair pairs.Pair) *conformance.Scenario {
+	return all[slices.IndexFunc(all, func(s *conformance.Scenario) bool { return s.Name == pair.Scenario })]
+}
+
+// compare compares the releases of pairs at random, those of one and the same two once for all of them.
+func (o *pairsOptions) compare(ctx context.Context, p *progress, asked []pairs.Pair, seen map[string]pairs.Seen) error {
+	for len(asked) > 0 && o.budget > 0 {
+		first := asked[0]
+		var same, rest []pairs.Pair
+		for _, pair := range asked {
+			if pair.Bad == first.Bad && pair.Good == first.Good {
+				same = append(same, pair)
+			} else {
+				rest = append(rest, pair)
+			}
+		}
+		asked = rest
+		done := func(pair pairs.Pair) bool {
+			alone := seen[pair.Name].Alone
+			return alone != nil && alone.Seed == o.seed && (alone.Found || alone.Budget >= o.budget)
+		}
+		if !slices.ContainsFunc(same, func(pair pairs.Pair) bool { return !done(pair) }) {
+			continue
+		}
+		found, err := o.alone(ctx, p, same)
 		if err != nil {
 			return err
 		}
-		seen.Apart = apart
-		p.say("%s: told apart by %s: %v %s", pair.Name, pair.Scenario, apart.Told, apart.Reason)
+		for _, pair := range same {
+			one, alone := seen[pair.Name], found[pair.Name]
+			one.Alone = &alone
+			seen[pair.Name] = one
+			p.say("%s: found by comparing at random: %v, after %.0f s, with %d lines", pair.Name, alone.Found, alone.After.Seconds(), len(alone.Lines))
+		}
+		if err := o.keep(seen); err != nil {
+			return err
+		}
 	}
-	if o.budget <= 0 || seen.Alone != nil && (seen.Alone.Found || seen.Alone.Budget >= o.budget && seen.Alone.Seed == o.seed) {
-		return nil
-	}
-	alone, err := o.alone(ctx, p, pair)
-	if err != nil {
-		return err
-	}
-	seen.Alone = &alone
-	p.say("%s: found by comparing at random: %v, after %.0f s, with %d lines", pair.Name, alone.Found, alone.After.Seconds(), len(alone.Lines))
 	return nil
 }
 
@@ -157,23 +184,23 @@ func (o *pairsOptions) apart(ctx context.Context, p *progress, pair pairs.Pair, 
 }
 
 // alone compares as muster diff does with the same budget and seed.
-func (o *pairsOptions) alone(ctx context.Context, p *progress, pair pairs.Pair) (alone pairs.Alone, err error) {
-	err = both(ctx, p, pair, "", func(bad, good *targetkafka.Target) error {
+func (o *pairsOptions) alone(ctx context.Context, p *progress, same []pairs.Pair) (found map[string]pairs.Alone, err error) {
+	err = both(ctx, p, same[0], "", func(bad, good *targetkafka.Target) error {
 		scout, err := embedded.New(embedded.Options{Seed: o.seed})
 		if err != nil {
 			return err
 		}
 		defer scout.Close()
-		alone, err = pairs.DiffAlone(ctx, pair, differ.Options{
+		found, err = pairs.DiffAlone(ctx, same, differ.Options{
 			A: bad, B: good, Seed: o.seed, Budget: o.budget, Scout: scout, Model: openModel,
 			NewScout: func(seed uint64) checker.Machine { return embedded.NewMachine(seed) },
 			Step: func(c differ.Counts) {
-				p.step("%s: %d sequences, %d differed, %d at a time", pair.Name, c.Sequences, c.Differed, c.Parallel)
+				p.step("%s: %d sequences, %d differed, %d at a time", same[0].Name, c.Sequences, c.Differed, c.Parallel)
 			},
 		})
 		return err
 	})
-	return alone, err
+	return found, err
 }
 
 func (o *pairsOptions) kept() (map[string]pairs.Seen, error) {

@@ -122,7 +122,11 @@ func draw(c asks, newScout func(seed uint64) checker.Machine, seed uint64) Seque
 	}
 	d.add("describe")
 	if c.topics {
-		d.add("fetch - -all")
+		last := []string{"fetch - -all", "fetch - -all", "fetch - t/0 t/1"}[r.IntN(3)]
+		if c.features[target.Transactions] && c.versions[kmsg.OffsetFetch].Max >= 7 && r.IntN(2) == 0 {
+			last += " -stable" // what is pending shows
+		}
+		d.add(last)
 	}
 	return Sequence{Lines: d.lines, Seed: seed}
 }

@@ -18,46 +18,67 @@ type Alone struct {
 	After  time.Duration // until it was found, made small and sure; or all there was
 	Lines  []string      // of the smallest sequence; none where what is offered differs
 	A, B   string        // the lines that differ
-	Others int           // differences by then that are others
 }
 
-// DiffAlone compares two releases as muster diff does. It is told of the pair only to recognise what is found, and to end then: what is drawn knows nothing
-// of it.
-func DiffAlone(ctx context.Context, p Pair, o differ.Options) (Alone, error) {
-	alone := Alone{Seed: o.Seed, Budget: o.Budget}
+// DiffAlone compares two releases as muster diff does. It is told of the pairs that these releases are only to recognise what is found, and to end when
+// all of them are: what is drawn knows nothing of them.
+func DiffAlone(ctx context.Context, all []Pair, o differ.Options) (map[string]Alone, error) {
+	seen := map[string]Alone{}
+	for _, p := range all {
+		seen[p.Name] = Alone{Seed: o.Seed, Budget: o.Budget}
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var mu sync.Mutex
 	began := time.Now()
+	offered, left := 0, len(all)
+	for _, p := range all {
+		if p.Offers != "" {
+			offered++
+		}
+	}
 	o.Found = func(c differ.Class) {
 		mu.Lock()
 		defer mu.Unlock()
-		if alone.Found || !p.is(&c) {
-			alone.Others++
-			return
+		for _, p := range all {
+			if one := seen[p.Name]; !one.Found && p.is(&c) {
+				one.Found, one.After, one.Lines, one.A, one.B = true, time.Since(began), c.Sequence.Lines, c.A, c.B
+				seen[p.Name] = one
+				left--
+			}
 		}
-		alone.Found, alone.After, alone.Lines, alone.A, alone.B = true, time.Since(began), c.Sequence.Lines, c.A, c.B
-		stop()
+		if left <= offered {
+			stop()
+		}
 	}
-	if p.Offers != "" { // what is offered is told whatever is drawn
+	if offered == len(all) { // that is told whatever is drawn
 		o.Sequences = 1
 	}
 	rep, err := differ.Run(ctx, o)
 	mu.Lock()
 	defer mu.Unlock()
-	if alone.Found {
-		return alone, nil
-	}
-	alone.After = time.Since(began)
-	if p.Offers != "" {
-		if at := slices.IndexFunc(rep.Remarks, func(r string) bool { return strings.Contains(r, p.Offers+" ") && strings.Contains(r, "offers") }); at >= 0 {
-			alone.Found, alone.A = true, rep.Remarks[at]
+	for _, p := range all {
+		one := seen[p.Name]
+		if p.Offers != "" {
+			if at := slices.IndexFunc(rep.Remarks, func(r string) bool { return strings.Contains(r, p.Offers+" ") && strings.Contains(r, "offers") }); at >= 0 {
+				one.Found, one.A = true, rep.Remarks[at]
+			}
 		}
+		if !one.Found {
+			one.After = time.Since(began)
+		}
+		seen[p.Name] = one
 	}
-	return alone, err
+	if left == 0 {
+		err = nil
+	}
+	return seen, err
 }
 
 // is says whether a class is what the pair is about.
 func (p Pair) is(c *differ.Class) bool {
-	return slices.ContainsFunc(append([]string{c.Rule}, c.Rules...), func(id string) bool { return slices.Contains(p.Rules, id) })
+	if slices.Contains(p.Rules, c.Rule) {
+		return true
+	}
+	return c.Known != "" && slices.ContainsFunc(c.Rules, func(id string) bool { return slices.Contains(p.Rules, id) }) // else they are only at work there
 }
