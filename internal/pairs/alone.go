@@ -1,7 +1,9 @@
 package pairs
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +20,7 @@ type Alone struct {
 	After  time.Duration // until it was found, made small and sure; or all there was
 	Lines  []string      // of the smallest sequence; none where what is offered differs
 	A, B   string        // the lines that differ
+	Others []string      // what else differed by then
 }
 
 // DiffAlone compares two releases as muster diff does. It is told of the pairs that these releases are only to recognise what is found, and to end when
@@ -40,7 +43,12 @@ func DiffAlone(ctx context.Context, all []Pair, o differ.Options) (map[string]Al
 	o.Found = func(c differ.Class) {
 		mu.Lock()
 		defer mu.Unlock()
+		known := cmp.Or(c.Known, "unexplained: "+c.Note)
 		for _, p := range all {
+			if one := seen[p.Name]; !one.Found && !p.is(&c) {
+				one.Others = append(one.Others, fmt.Sprintf("%s; %s; rule %s", c.Signature, known, c.Rule))
+				seen[p.Name] = one
+			}
 			if one := seen[p.Name]; !one.Found && p.is(&c) {
 				one.Found, one.After, one.Lines, one.A, one.B = true, time.Since(began), c.Sequence.Lines, c.A, c.B
 				seen[p.Name] = one
