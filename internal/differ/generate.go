@@ -210,6 +210,9 @@ func (d *drawer) waits() {
 		steps, times = []time.Duration{4, 7, 7, 13}, 1+d.rand.IntN(5)
 	}
 	for range times {
+		if len(d.lines) > d.length+8 {
+			return // long enough
+		}
 		for range 6 {
 			if d.passes(steps[d.rand.IntN(len(steps))] * time.Second) {
 				break
