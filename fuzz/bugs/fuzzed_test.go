@@ -22,8 +22,8 @@ const sixEvents = "follower-change-ignored"
 // howLong is how FuzzEvents says to how many events it has shrunk what it found.
 var howLong = regexp.MustCompile(`in (\d+) events`)
 
-// TestFuzzing plants one bug after the other and lets the fuzzer loose on the reference beside the specification, with nothing to start from: no input,
-// no scenario. One that takes six events it has to find within ten seconds, on a machine that is busy in two tries; of the others the log tells.
+// TestFuzzing plants one bug after the other and lets the fuzzer loose on the reference beside the specification, with nothing to start from but bytes
+// drawn at random: no scenario. One that takes six events it has to find within ten seconds, on a machine that is busy in two tries; of the others the log tells.
 func TestFuzzing(t *testing.T) {
 	if os.Getenv("MUSTER_NIGHTLY") == "" {
 		t.Skip("takes minutes, most of them for building; set MUSTER_NIGHTLY=1")

@@ -51,9 +51,18 @@ func All() ([]Pair, error) {
 	return all, nil
 }
 
+// Settings are the broker settings that the difference takes, other than those that muster diff compares under; "" where it takes none.
+func (p Pair) Settings(s *conformance.Scenario) string {
+	if s.File.Profile == conformance.RestartProfile {
+		return ""
+	}
+	return s.File.Profile
+}
+
 // Seen is what came of a pair.
 type Seen struct {
 	Digest string // of what was asked: see Digest
 	Apart  Apart
+	Needs  string `json:",omitempty"` // settings without which it does not show, so that muster diff was not asked
 	Alone  *Alone `json:",omitempty"` // nil: muster diff was not asked
 }
