@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/muster-kafka/muster/checker/campaign"
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/kafka"
 	"github.com/muster-kafka/muster/conformance/targets/kfake"
 	"github.com/muster-kafka/muster/internal/verdict"
@@ -188,7 +189,7 @@ func (o *campaignOptions) openTarget(ctx context.Context, s *session, spec targe
 			return nil, errors.Join(err, t.Close())
 		}
 		if release != "" {
-			return &opened{judgedAs{t, release}, t}, nil
+			return &opened{target.As{Target: t, Release: release}, t}, nil
 		}
 		return &opened{t, t}, nil
 	case kafkaTarget:

@@ -186,7 +186,7 @@ func (s targetSpec) open(ctx context.Context, o openOptions, p *progress, seed u
 		return nil, err
 	}
 	if release != "" && s.kind != modelTarget {
-		return &opened{judgedAs{t, release}, t}, nil
+		return &opened{target.As{Target: t, Release: release}, t}, nil
 	}
 	return &opened{t, t}, nil
 }
@@ -294,16 +294,4 @@ var howMeans = map[string]string{
 	"described": "the broker told it when asked (DescribeConfigs)",
 	"measured":  "the broker does not tell it, so groups of this run were joined to find out",
 	"assumed":   "the broker does not tell it, and it was not measured (a dry run joins no group); this is Kafka's default",
-}
-
-// judgedAs is a target that is judged as a release of Kafka.
-type judgedAs struct {
-	target.Target
-	release string
-}
-
-func (t judgedAs) Capabilities() target.Capabilities {
-	c := t.Target.Capabilities()
-	c.Release = t.release
-	return c
 }

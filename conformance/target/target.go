@@ -143,6 +143,18 @@ type VersionRange struct{ Min, Max int16 }
 // Has reports whether v is in the range.
 func (r VersionRange) Has(v int16) bool { return r.Min <= v && v <= r.Max }
 
+// As is a target that is judged as a release of Kafka, whatever it says of itself.
+type As struct {
+	Target
+	Release string
+}
+
+func (a As) Capabilities() Capabilities {
+	caps := a.Target.Capabilities()
+	caps.Release = a.Release
+	return caps
+}
+
 // Stranger is a target that does not say which release it is, as a plain address does not.
 type Stranger struct{ Target }
 

@@ -19,18 +19,6 @@ type Apart struct {
 	Reason string   // why it does not tell them apart
 }
 
-// as is a target that is judged by the text of another release.
-type as struct {
-	target.Target
-	release string
-}
-
-func (a as) Capabilities() target.Capabilities {
-	caps := a.Target.Capabilities()
-	caps.Release = a.release
-	return caps
-}
-
 // TellApart runs the scenario of a pair on both releases. The one without the fault must give the text that was recorded for it, or it would be a false
 // alarm; the one with the fault must give its own, or the fault is another one, and must not give the first one's.
 func TellApart(ctx context.Context, p Pair, s *conformance.Scenario, bad, good target.Target) (Apart, error) {
@@ -42,7 +30,7 @@ func TellApart(ctx context.Context, p Pair, s *conformance.Scenario, bad, good t
 	if err != nil {
 		return Apart{}, err
 	}
-	wrong, err := judge(ctx, s, as{bad, p.Good}, own.Status == conformance.Pass) // if it has just given its own text, the machine keeps up
+	wrong, err := judge(ctx, s, target.As{Target: bad, Release: p.Good}, own.Status == conformance.Pass) // if it has just given its own text, the machine keeps up
 	if err != nil {
 		return Apart{}, err
 	}
