@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages explore bugs atlas lint fmt bench nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,12 @@ test-pages: ## The pages that Muster writes, opened in headless Chromium at the 
 
 explore: build ## Every state of larger groups: what takes too long for make test (< 20 min; bin/muster explore --list shows the runs)
 	$(BINARY) explore --night --until 20m
+
+bugs: ## Every judge on every bug of the bank, and docs/bugs.md from it (about half an hour; make bug-ID for one of them)
+	MUSTER_BUGS=all $(GO) test -count=1 -timeout 3h -v -run '^TestBugs$$' ./fuzz/bugs -update
+
+bug-%: # every judge on one bug; UPDATE=1 keeps what it finds in docs/bugs.md
+	MUSTER_BUGS=$* $(GO) test -count=1 -timeout 30m -v -run '^TestBugs$$' ./fuzz/bugs $(if $(UPDATE),-update)
 
 atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at a time, and docs/atlas.md from it (about 25 min)
 	$(GO) run ./cmd/muster atlas --out docs/atlas.md

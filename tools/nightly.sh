@@ -18,7 +18,7 @@ campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is
 }
 part 'campaigns on real Kafka' 1260 campaigns
 part 'real Kafka' 1200 tools/test-kafka.sh "$@"
-part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
+part 'planted bugs' 2700 env MUSTER_BUGS=all $GO test -count=1 -timeout 90m -v -run '^Test(Bugs|LockstepFromSeveralSeeds|ClientsLeftAlone)$' ./fuzz/bugs
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 
 # Then what only takes the processor.
