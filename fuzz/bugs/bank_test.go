@@ -19,7 +19,7 @@ func TestBankApplies(t *testing.T) {
 	if len(all) == 0 {
 		t.Fatal("the bank is empty")
 	}
-	root, err := moduleRoot(context.Background())
+	root, err := Root(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
