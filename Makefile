@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly mutants mutants-new mutants-sample rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,8 +41,17 @@ fmt: ## Format the source
 bench: ## Benchmarks of the model, the coordinator and the judges
 	$(GO) test -run '^$$' -bench . -benchmem ./model/... ./impl/... ./checker/... ./conformance/targets/embedded
 
-nightly: ## What takes too long for every change (about two hours)
+nightly: ## What takes too long for every change (about three hours)
 	@GO="$(GO)" tools/nightly.sh $(KAFKA)
+
+mutants: ## Thousands of small changes to coordinator, specification, scenarios and histories: who notices; docs/mutants.md from it (< 60 min on two cores)
+	$(GO) test -count=1 -timeout 90m -v -run '^TestMutants$$' ./fuzz/mutants -args -mutants
+
+mutants-new: ## The same for changes of which nothing is known yet: after a change of impl/core or model/classic
+	$(GO) test -count=1 -timeout 90m -v -run '^TestMutants$$' ./fuzz/mutants -args -new
+
+mutants-sample: ## 40 of them, drawn by a fixed seed (< 20 s)
+	$(GO) test -count=1 -timeout 5m -v -run '^TestSample$$' ./fuzz/mutants -args -sample
 
 rewrite: ## Record the expected text of every scenario anew from real Kafka 4.3.1; read the change before committing it
 	$(GO) run ./cmd/muster run --rewrite --target kafka:4.3.1 conformance/scenarios/*.txt

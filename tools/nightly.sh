@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What takes too long for every change: larger explorations, more random walks, longer histories, every judge on every planted bug, a foreign broker with
-# Kafka's own defaults, and every scenario on each release that is given. About two hours. MUSTER_PARTS='^verify' runs only the parts of that name.
+# Kafka's own defaults, every scenario on each release that is given, and thousands of mutants. About three hours. MUSTER_PARTS='^verify' runs only the parts of that name.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . tools/parts.sh
@@ -41,5 +41,6 @@ explore() {
 part 'exploration of larger groups' 1260 explore
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
 part 'librdkafka mock and wrong texts' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock|TestWrongTextFails)$' ./conformance ./conformance/targets/rdkafka
+part 'mutants' 3600 make mutants GO="$GO"
 part 'pages in a browser' 180 make test-pages GO="$GO" # skips itself, and says so, where there is no chromium
 finish
