@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages test-clients explore atlas lint fmt bench nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ test-kafka: ## Every scenario on real Kafka: $(KAFKA)
 
 test-pages: ## The pages that Muster writes, opened in headless Chromium at the size of a phone and of a desk; skipped where there is no chromium
 	cd tools/browser && $(GO) vet ./... && $(GO) test -count=1 -timeout 10m -v ./...
+
+test-clients: ## Real clients on muster serve and on real Kafka, which have to look the same to them (< 5 min; what a machine lacks is skipped)
+	cd tools/clients && $(GO) vet ./... && $(GO) test -count=1 -timeout 20m -parallel 3 -v ./...
 
 explore: build ## Every state of larger groups: what takes too long for make test (< 20 min; bin/muster explore --list shows the runs)
 	$(BINARY) explore --night --until 20m
