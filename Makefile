@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages explore atlas lint fmt bench nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages test-clients explore bugs mutants mutants-new mutants-sample fuzz atlas pairs lint fmt bench bench-store nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,11 +26,26 @@ test-kafka: ## Every scenario on real Kafka: $(KAFKA)
 test-pages: ## The pages that Muster writes, opened in headless Chromium at the size of a phone and of a desk; skipped where there is no chromium
 	cd tools/browser && $(GO) vet ./... && $(GO) test -count=1 -timeout 10m -v ./...
 
+test-clients: ## Real clients on muster serve and on real Kafka, which have to look the same to them (< 5 min; what a machine lacks is skipped)
+	cd tools/clients && $(GO) vet ./... && $(GO) test -count=1 -timeout 20m -parallel 3 -v ./...
+
 explore: build ## Every state of larger groups: what takes too long for make test (< 20 min; bin/muster explore --list shows the runs)
 	$(BINARY) explore --night --until 20m
 
+bugs: ## Every judge on every bug of the bank, and docs/bugs.md from it (about half an hour; make bug-ID for one of them)
+	MUSTER_BUGS=all $(GO) test -count=1 -timeout 3h -v -run '^TestBugs$$' ./fuzz/bugs -update
+
+bug-%: # every judge on one bug; UPDATE=1 keeps what it finds in docs/bugs.md
+	MUSTER_BUGS=$* $(GO) test -count=1 -timeout 30m -v -run '^TestBugs$$' ./fuzz/bugs $(if $(UPDATE),-update)
+
+fuzz: ## Every native fuzz target, for FUZZTIME together (5m); what is found is kept under testdata/fuzz
+	@GO="$(GO)" tools/fuzz.sh
+
 atlas: ## Every scenario on every Kafka minor release since 2.4, two brokers at a time, and docs/atlas.md from it (about 25 min)
 	$(GO) run ./cmd/muster atlas --out docs/atlas.md
+
+pairs: ## Pairs of Kafka releases, one with a fault and one without: told apart by scenarios and by muster diff alone, and docs/pairs.md from it (about an hour)
+	$(GO) run ./cmd/muster pairs --out docs/pairs.md
 
 lint: ## gofumpt, go vet and staticcheck, pinned in tools/go.mod
 	@GO="$(GO)" tools/lint.sh
@@ -41,8 +56,21 @@ fmt: ## Format the source
 bench: ## Benchmarks of the model, the coordinator and the judges
 	$(GO) test -run '^$$' -bench . -benchmem ./model/... ./impl/... ./checker/... ./conformance/targets/embedded
 
-nightly: ## What takes too long for every change (about two hours)
+bench-store: ## What the log of muster serve --data costs: appends beside a bare fsync, a load of 100,000 groups of 3, and their memory (1 min)
+	$(GO) test -run '^$$' -bench 'Fsync|Append' -benchtime 2s ./impl/store
+	$(GO) test -run '^$$' -bench ColdLoad -benchtime 1x ./impl/server
+
+nightly: ## What takes too long for every change (about four hours)
 	@GO="$(GO)" tools/nightly.sh $(KAFKA)
+
+mutants: ## Thousands of small changes to coordinator, specification, scenarios and histories: who notices; docs/mutants.md from it (< 60 min on two cores)
+	$(GO) test -count=1 -timeout 90m -v -run '^TestMutants$$' ./fuzz/mutants -args -mutants
+
+mutants-new: ## The same for changes of which nothing is known yet: after a change of impl/core or model/classic
+	$(GO) test -count=1 -timeout 90m -v -run '^TestMutants$$' ./fuzz/mutants -args -new
+
+mutants-sample: ## 40 of them, drawn by a fixed seed (< 20 s)
+	$(GO) test -count=1 -timeout 5m -v -run '^TestSample$$' ./fuzz/mutants -args -sample
 
 rewrite: ## Record the expected text of every scenario anew from real Kafka 4.3.1; read the change before committing it
 	$(GO) run ./cmd/muster run --rewrite --target kafka:4.3.1 conformance/scenarios/*.txt

@@ -28,7 +28,7 @@ type Machine interface {
 	// Advance moves the clock by d, short of the next deadline.
 	Advance(d time.Duration)
 
-	// FailWrites makes the writes of the next Request or Fire fail.
+	// FailWrites makes the writes of the next Request or Fire fail, for too few replicas.
 	FailWrites(bool)
 
 	// Drain returns what has come out since the last Drain, in order.

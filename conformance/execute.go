@@ -107,6 +107,7 @@ func (s *Scenario) judge(ctx context.Context, tg target.Target, hasty bool, how 
 	if hasty || tg.Capabilities().Virtual || res.Status != Fail && !res.cannot {
 		return res
 	}
+	tries, proof := 1, res.proof
 	again := func(strained int) Result {
 		slow := how
 		slow.stretch = s.slower(tg.Capabilities(), strained)
@@ -118,12 +119,28 @@ func (s *Scenario) judge(ctx context.Context, tg target.Target, hasty bool, how 
 		}
 		next.Leftover = append(res.Leftover, next.Leftover...)
 		res.Leftover = next.Leftover
+		tries, proof = tries+1, cmp.Or(proof, next.proof)
 		return next
 	}
 	if res.cannot {
 		return again(0)
 	}
-	return res.confirmed(again)
+	last := res.confirmed(again)
+	return last.proven(proof, tries)
+}
+
+// proven is the result of all tries where one of them has shown what no delay explains: a commit that is lost now and then is lost.
+func (res Result) proven(proof *Failure, tries int) Result {
+	if proof == nil || slices.ContainsFunc(res.Failures(), isContract) {
+		return res
+	}
+	proof.Note = more(proof.Note, fmt.Sprintf("It did not show in each of %d tries; but however busy target and machine are, what was acknowledged has to be there.", tries))
+	if res.Status == Fail {
+		res.Later, res.Unsteady = append(res.Later, proof), nil
+		return res
+	}
+	res.Status, res.Reason, res.Failure, res.Unsteady = Fail, "", proof, nil
+	return res
 }
 
 // confirmed repeats the scenario until the failure has shown again, or has not. An answer that never came, though it was waited for with
@@ -289,8 +306,16 @@ func (s *Scenario) loses(res *Result, r *run, i int, expected *script.Variant, g
 	f.Rules = []string{classic.FetchCommitted.Rule().ID}
 	f.Class = class(f.Rules)
 	f.later, f.lost = true, true
-	f.Note = after(res.Failure) + ": " + strings.Join(r.lacking, "; ")
+	var texts []string
+	for _, l := range r.lacking {
+		texts = append(texts, l.text)
+		f.sure = f.sure || l.sure && s.File.Profile == "" // nothing was done to the target that could have taken it
+	}
+	f.Note = after(res.Failure) + ": " + strings.Join(texts, "; ") + "."
 	res.Later = append(res.Later, f)
+	if f.sure {
+		res.proof = f
+	}
 	return true
 }
 

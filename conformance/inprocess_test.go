@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +14,10 @@ import (
 // TestInProcess runs every scenario on what needs no Java: the specification as each of several releases, and the reference
 // coordinator in virtual time and over TCP; there only with the default broker settings, since other scenarios wait for minutes.
 func TestInProcess(t *testing.T) {
+	t.Parallel() // over TCP it mostly waits
 	for _, name := range []string{"model", "model:4.0.2", "model:3.9.2", "model:reference", "impl", "impl+tcp"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			began := time.Now()
 			for _, set := range conformance.ByProfile(scenarios(t)) {
 				if name == "impl+tcp" && set.Profile != conformance.DefaultProfile {
@@ -27,6 +30,26 @@ func TestInProcess(t *testing.T) {
 			}
 			t.Logf("%s: %s", name, time.Since(began).Round(time.Millisecond))
 		})
+	}
+}
+
+// TestServed runs every scenario that has the default broker settings, limits groups or restarts the coordinator on what muster serve runs: topics and
+// transactions are kfake's there, and groups are in memory or in a folder, where writes end later than the next request may come. At night; the wire, and
+// how it is led from there to the coordinator, has tests of its own in impl/server.
+func TestServed(t *testing.T) {
+	if os.Getenv("MUSTER_NIGHTLY") == "" {
+		t.Skip("MUSTER_NIGHTLY=1 runs it")
+	}
+	for _, set := range conformance.ByProfile(scenarios(t)) {
+		for _, target := range []string{"impl+serve", "impl+serve+data"} {
+			if !slices.Contains([]string{conformance.DefaultProfile, "size", conformance.RestartProfile}, set.Profile) {
+				continue
+			}
+			t.Run(target+"/"+set.Profile, func(t *testing.T) {
+				dataFolder = t.TempDir()
+				conformance.RunSuite(t, opened(t, target+"/"+set.Profile), conformance.Suite{Scenarios: set.Scenarios, OutDir: t.TempDir(), Exact: true})
+			})
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -59,27 +60,33 @@ func (l ledger) forget(group string) {
 	}
 }
 
+// loss is an acknowledged commit that a fetch should have shown and did not.
+type loss struct {
+	text string
+	sure bool // the fetch was answered without an error, and shows something else, or nothing: however late anything came, it is lost
+}
+
 // lost says which acknowledged commits a fetch should have shown and did not.
-func (r *run) lost(group string, asked func(topic string, number int32) bool, shown []fetched, code int16) []string {
-	var out []string
+func (r *run) lost(group string, asked func(topic string, number int32) bool, shown []fetched, code int16) []loss {
+	var out []loss
 	for k, want := range r.acked {
 		if k.group != group || !asked(k.topic, k.number) {
 			continue
 		}
-		got := "none"
+		got, sure := "none", code == 0
 		if code != 0 {
 			got = errName(code)
 		}
 		for _, f := range shown {
 			if f.topic == k.topic && f.number == k.number {
-				got = f.noted().String()
+				got, sure = f.noted().String(), sure && f.code == 0
 			}
 		}
 		if got != want {
-			out = append(out, fmt.Sprintf("the commit %s/%d=%s was answered NONE and a fetch shows %s", r.topicName(k.topic), k.number, brief(want), brief(got)))
+			out = append(out, loss{fmt.Sprintf("the commit %s/%d=%s was answered NONE and a fetch shows %s", r.topicName(k.topic), k.number, brief(want), brief(got)), sure})
 		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b loss) int { return strings.Compare(a.text, b.text) })
 	return out
 }
 

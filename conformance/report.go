@@ -40,7 +40,8 @@ type Result struct {
 	Duration time.Duration
 	Leftover []string // groups that could not be removed afterwards
 
-	cannot bool // Broken by a command that the runner could not do, because of what came before it
+	proof  *Failure // one that needs no other try
+	cannot bool     // Broken by a command that the runner could not do, because of what came before it
 }
 
 // Lack says what a target lacks of what a scenario needs; it is empty where that is something else.
@@ -71,6 +72,7 @@ type Failure struct {
 	torn   string // the first line that differs because the connection ended, or gave what is no answer; empty without one
 	later  bool   // after another failure of the same scenario
 	lost   bool   // a fetch does not show what was acknowledged
+	sure   bool   // no delay of anything explains it: once is enough
 	excuse string // what this machine did to the attempt that may be why it differs; empty if that cannot be
 }
 

@@ -56,7 +56,7 @@ type run struct {
 	dozed    bool         // this machine stood still for a while, so that it says nothing if an answer did not come
 	strain   strain       // how well this machine kept up, in all blocks so far
 	torn     []torn       // why answers could not be had, or not be read
-	lacking  []string     // acknowledged commits that a fetch did not show
+	lacking  []loss       // acknowledged commits that a fetch did not show
 }
 
 // settings are what the verb group sets.

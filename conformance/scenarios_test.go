@@ -23,12 +23,15 @@ import (
 )
 
 var (
-	targetFlag  = flag.String("target", "", "run the scenarios on this target: model, model:VERSION, impl, impl+tcp, kfake, kafka:VERSION, plain:VERSION (Kafka's own defaults, judged as a stranger)")
+	targetFlag  = flag.String("target", "", "run the scenarios on this target: model, model:VERSION, impl, impl+tcp, impl+serve, kfake, kafka:VERSION, plain:VERSION (Kafka's own defaults, judged as a stranger)")
 	rewriteFlag = flag.Bool("rewrite", false, "record the scenarios' text from -target, a Kafka release")
 	knownFlag   = flag.String("write-known", "", "run the scenarios five times and write a register of all that fails to this file")
 	onlyFlag    = flag.String("only", ".*", "with -target: only the scenarios whose names match this regular expression")
 	slowFlag    = flag.Bool("slow", false, "also the scenarios that wait for minutes")
 )
+
+// dataFolder is what "impl+serve+data" keeps everything in.
+var dataFolder string
 
 // open opens a target by its name, with a broker profile where it has any: KIND:VERSION/PROFILE.
 func open(ctx context.Context, name string) (target.Target, error) {
@@ -50,6 +53,15 @@ func open(ctx context.Context, name string) (target.Target, error) {
 		return embedded.New(o)
 	case "impl+tcp":
 		return embedded.NewTCP(ctx, embedded.Options{})
+	case "impl+serve", "impl+serve+data":
+		o, err := embedded.Profile(profile)
+		if err != nil {
+			return nil, err
+		}
+		if kind == "impl+serve+data" {
+			o.Data, o.CompactAfter = dataFolder, 50
+		}
+		return embedded.NewServed(ctx, o)
 	case "model":
 		return model.New(model.Options{Name: name, Profile: profile}, nil)
 	}

@@ -45,6 +45,9 @@ func RunSuite(t *testing.T, tg target.Target, s Suite) {
 					tell = t.Errorf
 				}
 				tell("%s:\n%s", res.wavered(), res.Unsteady)
+				if res.Status == Pass && !res.Unsteady.Stalled && !t.Failed() {
+					t.Skip("not judged: it failed at first, see above; run it again, a few times, while the target has nothing else to do. Suite.Strict makes it a failure")
+				}
 			}
 			switch res.Status {
 			case Skip:

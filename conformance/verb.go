@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/internal/nearest"
 )
 
 // verb is one thing that a scenario can do. Each has a file of its own.
@@ -47,7 +48,7 @@ func (v *verb) check(c *script.Command) error {
 		if !slices.Contains(v.keys, a.Key) && (v.open == nil || !v.open(a.Key)) {
 			return fmt.Errorf("%s does not know %s=; it knows %s", c.Verb, a.Key, strings.Join(v.keys, "= ")+"=")
 		}
-		if meant := nearest(a.Key, v.keys); meant != "" && !slices.Contains(v.keys, a.Key) {
+		if meant := nearest.Slip(a.Key, v.keys); meant != "" && !slices.Contains(v.keys, a.Key) {
 			return fmt.Errorf("%s= is no argument of %s, and as a name of your own it is too like %s=; write %s=, or choose another name", a.Key, c.Verb, meant, meant)
 		}
 		if err := checkValue(c.Verb, a); err != nil {

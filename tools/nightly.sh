@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What takes too long for every change: larger explorations, more random walks, longer histories, every judge on every planted bug, a foreign broker with
-# Kafka's own defaults, and every scenario on each release that is given. About two hours. MUSTER_PARTS='^verify' runs only the parts of that name.
+# Kafka's own defaults, every scenario on each release that is given, and thousands of mutants. About four hours, one of which is for mutants. MUSTER_PARTS='^verify' runs only the parts of that name.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . tools/parts.sh
@@ -18,11 +18,21 @@ campaigns() { # inconclusive (2) is a machine that is too busy to tell, which is
 }
 part 'campaigns on real Kafka' 1260 campaigns
 part 'real Kafka' 1200 tools/test-kafka.sh "$@"
-part 'planted bugs' 1200 $GO test -count=1 -timeout 30m -v -run '^TestCampaign' ./fuzz/bugs
+part 'planted bugs' 2700 env MUSTER_BUGS=all $GO test -count=1 -timeout 90m -v -run '^Test(Bugs|LockstepFromSeveralSeeds|ClientsLeftAlone)$' ./fuzz/bugs
+part 'planted bugs, fuzzed' 600 $GO test -count=1 -timeout 30m -v -run '^TestFuzzing$' ./fuzz/bugs
+part 'fuzzing' 420 env FUZZTIME=5m GO="$GO" tools/fuzz.sh
+served() {
+	local code=0
+	bin/muster campaign impl+serve --budget 2m || code=$?
+	[ "$code" = 0 ] || [ "$code" = 2 ]
+}
+part 'campaign on muster serve' 150 served
+part 'muster serve, every scenario' 300 $GO test -count=1 -timeout 10m -run '^TestServed$' ./conformance
 part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMachine$' ./conformance
 
 # Then what only takes the processor.
 part 'unit, with the race detector, ten times' 1200 env MUSTER_LINEARIZE_RUNS=250 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize ./checker/history ./checker/traffic ./checker/campaign/... ./checker/lockstep ./checker/observe ./internal/differ
+part 'the log, crashed and damaged everywhere' 600 env MUSTER_CRASHES=1 $GO test -count=1 -timeout 30m -skip '^TestKafka' ./impl/store
 part 'legal histories, ten thousand' 300 env MUSTER_LINEARIZE_RUNS=5100 $GO test -count=1 -timeout 30m -v -run '^TestSpecificationIsLegal$' ./checker/linearize
 part 'a second opinion on small histories' 900 env MUSTER_SECOND_OPINION=1 $GO test -count=1 -timeout 40m -run '^Test(Timed|Untimed)Agreement$' ./checker/linearize
 owners() { # legal logs, spoilt logs, and real consumers to whom everything happens
@@ -41,5 +51,6 @@ explore() {
 part 'exploration of larger groups' 1260 explore
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
 part 'librdkafka mock and wrong texts' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock|TestWrongTextFails)$' ./conformance ./conformance/targets/rdkafka
+part 'mutants' 3600 make mutants GO="$GO"
 part 'pages in a browser' 180 make test-pages GO="$GO" # skips itself, and says so, where there is no chromium
 finish

@@ -6,17 +6,57 @@ failed=() summary=() missing=()
 # part NAME BUDGET COMMAND... runs one part. BUDGET is in seconds; exceeding it is told, not failed: machines differ.
 # With MUSTER_PARTS, a regular expression, only the parts whose names match are run: one that failed can be tried alone.
 part() {
-	local name=$1 budget=$2 begin=$SECONDS took verdict=ok
+	local name=$1 budget=$2 begin=$SECONDS status=0
 	shift 2
-	if [[ ! $name =~ ${MUSTER_PARTS:-} ]]; then
-		not_run "$name" "not one of MUSTER_PARTS='$MUSTER_PARTS'"
-		return
-	fi
+	wanted "$name" || return 0
 	printf '\n== %s\n' "$name"
-	"$@" || { verdict=FAILED; failed+=("$name"); }
-	took=$((SECONDS - begin))
-	[ "$took" -le "$budget" ] || verdict+=", over its budget"
-	summary+=("$(printf '%-34s %4d s of %4d s  %s' "$name" "$took" "$budget" "$verdict")")
+	"$@" || status=$?
+	ended "$name" "$budget" $((SECONDS - begin)) "$status"
+}
+
+wanted() {
+	[[ $1 =~ ${MUSTER_PARTS:-} ]] && return
+	not_run "$1" "not one of MUSTER_PARTS='$MUSTER_PARTS'"
+	return 1
+}
+
+# ended NAME BUDGET TOOK STATUS adds a part to the sum.
+ended() {
+	local verdict=ok
+	[ "$4" -eq 0 ] || { verdict=FAILED; failed+=("$1"); }
+	[ "$3" -le "$2" ] || verdict+=", over its budget"
+	summary+=("$(printf '%-34s %4d s of %4d s  %s' "$1" "$3" "$2" "$verdict")")
+}
+
+# beside NAME BUDGET COMMAND... begins a part that only takes the processor and gives way to whatever else wants it. `join` waits for it, and prints what it
+# printed. It is a process group of its own, which ends with the script.
+beside() {
+	aside=
+	wanted "$1" || return 0
+	aside_name=$1 aside_budget=$2 aside_log=$(mktemp)
+	shift 2
+	set -m
+	(
+		renice -n 19 -p "$BASHPID" >/dev/null
+		begin=$SECONDS status=0
+		"$@" || status=$?
+		printf '\n%d\n' $((SECONDS - begin))
+		exit "$status"
+	) >"$aside_log" 2>&1 &
+	aside=$!
+	set +m
+	trap 'kill -- "-$aside" 2>/dev/null' EXIT
+}
+
+join() {
+	[ -n "$aside" ] || return 0
+	local status=0
+	wait "$aside" || status=$?
+	trap - EXIT
+	printf '\n== %s\n' "$aside_name"
+	head -n -2 "$aside_log"
+	ended "$aside_name" "$aside_budget" "$(tail -n 1 "$aside_log")" "$status"
+	rm -f "$aside_log"
 }
 
 # not_run NAME WHY tells of a part that was not run: what this machine cannot do, or what was not asked for.

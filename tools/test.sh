@@ -8,7 +8,8 @@
 #                would only slow it down
 #   scenarios    every scenario on what runs in this process, and with wrong texts
 #   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
-#   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka...
+#   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka... These mostly wait, so that
+#                exploration and judges are done beside them, at the lowest priority
 # Caching is off: rapid reads its settings from the environment, which go test's cache does not see.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -39,6 +40,12 @@ unit() {
 }
 explore() { $GO test -count=1 -timeout 5m ./checker/runs; }
 judges() { $GO test -count=1 -timeout 5m ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./internal/differ ./internal/retell ./conformance/targets/embedded; }
+processor() {
+	local status=0
+	explore || status=$?
+	judges || status=$?
+	return "$status"
+}
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
@@ -51,13 +58,14 @@ real() { tools/test-kafka.sh 4.3.1 3.9.2; }
 
 part 'build' 60 build
 part 'unit, with the race detector' 90 unit
-part 'exploration' 40 explore
-part 'judges' 55 judges
 part 'scenarios in process' 20 scenarios
 part 'campaign' 60 campaign
 if $kafka; then
-	part 'Kafka 4.3.1 and 3.9.2' 110 real
+	beside 'exploration, judges' 140 processor
+	part 'Kafka 4.3.1 and 3.9.2' 120 real
+	join
 else
+	part 'exploration, judges' 100 processor
 	scenarios=$(find conformance/scenarios -name '*.txt' | wc -l)
 	not_run 'Kafka 4.3.1 and 3.9.2' "$scenarios scenarios on each of two releases, and $(grep -rhoE '^func TestKafka' --include='*_test.go' . | wc -l) tests of the command"
 fi

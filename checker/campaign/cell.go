@@ -191,7 +191,7 @@ func (c *campaign) finish(one *cell, recorded *history.History, ended time.Time)
 		Target: c.target.Name(), Seed: one.plan.Seed, Started: one.started.UTC().Format(time.RFC3339),
 		MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, NewMemberTimeout: newMemberTimeout, MaxMetadata: maxMetadata,
 		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, StalledFor: c.stalls(one, recorded, ended), Ran: ended.Sub(one.started),
-		Groups: one.plan.Groups, Topics: topics,
+		Groups: one.plan.Groups, Topics: topics, Cleanup: c.caps.Cleanup,
 	}
 	one.history = recorded
 }

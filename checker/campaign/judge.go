@@ -76,6 +76,7 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 	} else {
 		known = c.whole(one)
 	}
+	c.cleaned(h, &v)
 	var wrong []wrongGroup
 	for _, g := range v.Groups {
 		if apart := c.converges(one, g); (apart != nil || g.Result == linearize.Illegal) && !known[g.Group] {

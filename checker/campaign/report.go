@@ -40,6 +40,7 @@ type Report struct {
 	Faults   map[history.FaultKind]int
 	Profiles map[string]int // groups by the profile that explains them
 	Failures []linearize.Failure
+	Cleaned  int      // groups that are explained if the target has removed them, as they had nothing
 	Untold   int      // illegal groups beyond those in Failures
 	Unsaved  []string // files that could not be written, and why
 }

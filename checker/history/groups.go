@@ -1,17 +1,15 @@
 package history
 
-import (
-	"slices"
-
-	"github.com/twmb/franz-go/pkg/kmsg"
-)
+import "github.com/twmb/franz-go/pkg/kmsg"
 
 // GroupsOf returns the groups that a request speaks of, each once. A request about every group (ListGroups) or about none
 // returns all, which the caller must give, or nil.
 func GroupsOf(req kmsg.Request, all []string) []string {
 	var groups []string
+	seen := map[string]bool{} // there may be very many
 	add := func(group string) {
-		if !slices.Contains(groups, group) {
+		if !seen[group] {
+			seen[group] = true
 			groups = append(groups, group)
 		}
 	}

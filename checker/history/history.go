@@ -71,6 +71,9 @@ type Header struct {
 	InitialDelay time.Duration `json:"initial_delay_ns,omitempty"`
 	MaxSize      int           `json:"max_size,omitempty"`
 
+	// Cleanup is offsets.retention.check.interval.ms: how often the target removes groups that are Empty and have no offsets. 0 is never.
+	Cleanup time.Duration `json:"cleanup_ns,omitempty"`
+
 	Groups []string         `json:"groups"` // none of them existed at instant 0
 	Topics map[string]int32 `json:"topics"` // partitions by name
 }

@@ -20,38 +20,23 @@ func (m *machine) answers(x *explanation, n *candidate, t *classic.Transition, r
 	case *kmsg.SyncGroupResponse:
 		ok = m.sameSync(n, r, req, a)
 	case *kmsg.HeartbeatResponse:
-		ok = m.sameCode(r.Error, a.ErrorCode)
+		ok = r.Error == a.ErrorCode
 	case *kmsg.LeaveGroupResponse:
 		ok = m.sameLeave(r, a)
 	case *kmsg.OffsetCommitResponse:
-		ok = len(a.Topics) == 1 && len(a.Topics[0].Partitions) == 1 && m.sameCode(r.Error, a.Topics[0].Partitions[0].ErrorCode)
+		ok = len(a.Topics) == 1 && len(a.Topics[0].Partitions) == 1 && r.Error == a.Topics[0].Partitions[0].ErrorCode
 	case *kmsg.DescribeGroupsResponse:
 		ok = m.sameDescribe(n, r, a)
 	case *kmsg.ListGroupsResponse:
 		ok = m.sameList(n, r, a)
 	case *kmsg.DeleteGroupsResponse:
-		ok = len(a.Groups) == 1 && m.sameCode(r.Error, a.Groups[0].ErrorCode)
+		ok = len(a.Groups) == 1 && r.Error == a.Groups[0].ErrorCode
 	}
 	api := m.apiOf(r.To)
 	if kmsg.NameForKey(got.Key()) != api {
 		ok = false
 	}
 	return ok || m.differs(1, "the answer to", api, t, func() (string, string) { return m.show(n, t, r), m.showAnswer(got) })
-}
-
-// sameCode compares error codes; the predicted one of a write that fails stands for all that a failed append is mapped to.
-func (m *machine) sameCode(predicted, got int16) bool {
-	if predicted == got {
-		return true
-	}
-	if predicted != classic.CodeWriteFailed {
-		return false
-	}
-	switch got {
-	case -1, 7, 14, 15, 16, 27, 28:
-		return true
-	}
-	return false
 }
 
 // former is the id that a slot had before the step.
@@ -79,7 +64,7 @@ func (m *machine) sameJoin(n *candidate, t *classic.Transition, r *classic.Reply
 		refused := a.ErrorCode == r.Error || a.ErrorCode == classic.CodeUnknownMemberID || a.ErrorCode == classic.CodeFencedInstanceID
 		return refused && a.Generation == -1 && len(a.Members) == 0 && (a.MemberID == req.id || a.MemberID == "")
 	}
-	if !m.sameCode(r.Error, a.ErrorCode) || a.MemberID != m.echoed(n, r, req) {
+	if r.Error != a.ErrorCode || a.MemberID != m.echoed(n, r, req) {
 		return false
 	}
 	protocol, old := "", req.version < 7
@@ -130,7 +115,7 @@ func (m *machine) sameJoin(n *candidate, t *classic.Transition, r *classic.Reply
 }
 
 func (m *machine) sameSync(n *candidate, r *classic.Reply, req request, a *kmsg.SyncGroupResponse) bool {
-	if !m.sameCode(r.Error, a.ErrorCode) {
+	if r.Error != a.ErrorCode {
 		return false
 	}
 	if r.Error != 0 {
@@ -152,13 +137,13 @@ func (m *machine) sameLeave(r *classic.Reply, a *kmsg.LeaveGroupResponse) bool {
 		if code == 0 && len(r.Entries) == 1 {
 			code = r.Entries[0]
 		}
-		return m.sameCode(code, a.ErrorCode)
+		return code == a.ErrorCode
 	}
-	if !m.sameCode(code, a.ErrorCode) || len(a.Members) != len(r.Entries) {
+	if code != a.ErrorCode || len(a.Members) != len(r.Entries) {
 		return false
 	}
 	for i, e := range r.Entries {
-		if !m.sameCode(e, a.Members[i].ErrorCode) {
+		if e != a.Members[i].ErrorCode {
 			return false
 		}
 	}
@@ -173,7 +158,7 @@ func stateName(p classic.Phase) string {
 }
 
 func (m *machine) sameDescribe(n *candidate, r *classic.Reply, a *kmsg.DescribeGroupsResponse) bool {
-	if len(a.Groups) != 1 || !m.sameCode(r.Error, a.Groups[0].ErrorCode) {
+	if len(a.Groups) != 1 || r.Error != a.Groups[0].ErrorCode {
 		return false
 	}
 	if r.Error != 0 {
@@ -204,7 +189,7 @@ func (m *machine) sameDescribe(n *candidate, r *classic.Reply, a *kmsg.DescribeG
 }
 
 func (m *machine) sameList(n *candidate, r *classic.Reply, a *kmsg.ListGroupsResponse) bool {
-	if !m.sameCode(r.Error, a.ErrorCode) {
+	if r.Error != a.ErrorCode {
 		return false
 	}
 	if n.state.Phase == classic.Absent || r.Error != 0 {

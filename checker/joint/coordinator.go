@@ -55,7 +55,8 @@ type Coordinator interface {
 	// Writes says how the writes end that what comes next puts out. Those behind one that is open wait for it.
 	Writes(w Writes)
 
-	// EndWrite ends the oldest write that is open.
+	// EndWrite ends the oldest write that is open. A write fails for too few replicas, here and where Writes says so: answers are compared with what
+	// that is mapped to.
 	EndWrite(failed bool)
 
 	// Open says whether a write is.

@@ -34,6 +34,7 @@ type Limits struct {
 
 	Broken []classic.RuleID // rules that the model breaks on purpose, to see who notices
 
+	all   int  // operations of all groups together: thousands of groups, each asked for by thousands of ListGroups, are a small file. Default 1 million
 	blind bool // no evidence is looked for; for tests, as the verdict has to be the same
 	forks bool // each call of unknown effect doubles the explanations, and they are never merged again; for tests that measure
 	apart bool // explanations that differ in their windows are not merged; for tests that ask why something is explained
@@ -45,6 +46,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Operations <= 0 {
 		l.Operations = 10_000
+	}
+	if l.all <= 0 {
+		l.all = 1_000_000
 	}
 	if l.Explanations <= 0 {
 		l.Explanations = 4096
@@ -72,6 +76,7 @@ type GroupVerdict struct {
 	Operations int // calls after splitting
 	Overlap    int // the most operations that were open at one instant
 	Elapsed    time.Duration
+	Cleaned    bool // it is Legal only if the target has removed the group, as it had neither members nor offsets (history.Header.Cleanup)
 
 	Exercised Exercised // of a Legal one
 }
@@ -94,17 +99,27 @@ func CheckFile(ctx context.Context, path string, limits Limits) (Verdict, *histo
 func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, error) {
 	limits = limits.withDefaults()
 	started := time.Now()
-	parts, err := split(h, limits)
-	if err != nil {
-		return Verdict{Reason: err.Error()}, err
-	}
 	config, err := configOf(h, limits.Broken)
 	if err != nil {
 		return Verdict{Reason: err.Error()}, err
 	}
+	parts, err := divide(ctx, h, limits)
+	if err != nil && ctx.Err() != nil {
+		return Verdict{Reason: stopped(ctx).Error()}, nil
+	}
+	if err != nil {
+		return Verdict{Reason: err.Error()}, err
+	}
 	v := Verdict{Result: Legal}
-	for _, p := range parts {
-		g := GroupVerdict{Group: p.group, Calls: len(p.calls)}
+	for _, group := range parts.groups() {
+		if ctx.Err() != nil {
+			if v.Result == Legal {
+				v.Result, v.Reason = Unknown, stopped(ctx).Error()
+			}
+			break
+		}
+		p := parts.partition(group)
+		g := GroupVerdict{Group: group, Calls: p.made}
 		if share := stalled(&h.Header); share > MaxStalled {
 			g.Reason = fmt.Sprintf("the run was stalled for %.0f %% of its time; run it again on a machine with less to do", share*100)
 		} else {
@@ -119,12 +134,14 @@ func Check(ctx context.Context, h *history.History, limits Limits) (Verdict, err
 			v.Result, v.Reason = Unknown, fmt.Sprintf("group %q: %s", g.Group, g.Reason)
 		}
 	}
-	if len(parts) == 0 {
+	if len(v.Groups) == 0 {
 		v.Result, v.Reason = Unknown, "the history holds no call about a group"
 	}
 	v.Elapsed = time.Since(started)
 	return v, nil
 }
+
+func stopped(ctx context.Context) error { return fmt.Errorf("stopped: %w", context.Cause(ctx)) }
 
 // prepare is what a check of one group of a history needs.
 func prepare(h *history.History, group string, limits Limits) (observe.Config, *partition, error) {
@@ -132,16 +149,14 @@ func prepare(h *history.History, group string, limits Limits) (observe.Config, *
 	if err != nil {
 		return config, nil, err
 	}
-	parts, err := split(h, limits)
+	parts, err := divide(context.Background(), h, limits.withDefaults())
 	if err != nil {
 		return config, nil, err
 	}
-	for _, p := range parts {
-		if p.group == group {
-			return config, p, nil
-		}
+	if _, known := parts.by[group]; !known {
+		return config, nil, fmt.Errorf("no call is about group %q", group)
 	}
-	return config, nil, fmt.Errorf("no call is about group %q", group)
+	return config, parts.partition(group), nil
 }
 
 // MaxStalled is the share of a run that may be stalled before nothing can be said. What stood still excuses only what was due just then, so it may be large: the rest
@@ -158,13 +173,18 @@ func stalled(h *history.Header) float64 {
 // checkGroup runs porcupine over one group. Each group has a search of its own, so that its time is its own and a slow one does not
 // delay what another has found.
 func checkGroup(ctx context.Context, config observe.Config, p *partition, limits Limits) GroupVerdict {
-	g := GroupVerdict{Group: p.group, Calls: len(p.calls)}
-	capped := p.cap(limits.Operations)
+	g := GroupVerdict{Group: p.group, Calls: p.made}
 	g.Operations, g.Overlap = len(p.operations), p.overlap()
 	started := time.Now()
 
 	j := newJudge(config, p, limits)
+	j.cleanup = 0
 	result := porcupine.CheckOperationsTimeout(j.model(ctx), p.porcupine(), limits.Timeout)
+	if result == porcupine.Illegal && p.cleanup > 0 && j.abandoned() == nil && j.leftOut() == nil {
+		j = newJudge(config, p, limits)
+		result = porcupine.CheckOperationsTimeout(j.model(ctx), p.porcupine(), limits.Timeout)
+		g.Cleaned = result == porcupine.Ok && j.abandoned() == nil
+	}
 	g.Elapsed = time.Since(started)
 	switch abandoned := j.abandoned(); {
 	case abandoned != nil:
@@ -176,8 +196,8 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 		g.Reason = j.leftOut().Error()
 	case result == porcupine.Illegal:
 		g.Result = Illegal
-	case capped > 0:
-		g.Reason = fmt.Sprintf("legal so far: only the first %d operations were judged, %d were not", g.Operations, capped)
+	case p.left > 0:
+		g.Reason = fmt.Sprintf("legal so far: only the first %d operations were judged, %d were not", g.Operations, p.left)
 	case p.closed > 0:
 		g.Reason = fmt.Sprintf("legal, but the target closed the connection of %d calls without an answer, and nothing was done to it then", p.closed)
 	default:
@@ -193,7 +213,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: IsScala(config.Profile.Name), drops: !config.Profile.AnswersDropped, later: config.Profile.Name != classic.Reference.Name}
+	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: IsScala(config.Profile.Name), drops: !config.Profile.AnswersDropped, later: config.Profile.Name != classic.Reference.Name, cleanup: p.cleanup}
 }
 
 // model is the judge in porcupine's terms.
@@ -202,7 +222,7 @@ func (j *judge) model(ctx context.Context) porcupine.Model {
 		Init: func() any { return j.initial() },
 		StepContext: func(search context.Context, before, input, _ any) (bool, any) {
 			if ctx.Err() != nil {
-				j.giveUp(fmt.Errorf("stopped: %w", context.Cause(ctx)))
+				j.giveUp(stopped(ctx))
 			}
 			if j.abandoned() != nil {
 				return false, nil

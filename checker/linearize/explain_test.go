@@ -21,13 +21,13 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 	var before, after, explained int
 	for _, m := range mutations {
 		o := simOptions{seed: 30_000, groups: 2, clients: 6, calls: 200}
-		if m.silent {
+		if m.Silent {
 			o.profile = "java"
 		}
 		h := simulate(t, o)
 		mutated := mutate(t, r, h, m)
 		if mutated == nil {
-			t.Fatalf("%s: nothing to change", m.name)
+			t.Fatalf("%s: nothing to change", m.Name)
 		}
 		v, err := Check(t.Context(), mutated, Limits{})
 		if err != nil {
@@ -43,12 +43,12 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 			}
 			again, small, err := CheckFile(t.Context(), f.File, Limits{})
 			if err != nil || again.Result != Illegal || len(again.Problems) > 0 {
-				t.Fatalf("%s: judged again: %v %s %v %v", m.name, again.Result, again.Reason, again.Problems, err)
+				t.Fatalf("%s: judged again: %v %s %v %v", m.Name, again.Result, again.Reason, again.Problems, err)
 			}
 			names := regexp.MustCompile(`which was seen then:\n\n  #(\d+) `)
 			told := names.FindStringSubmatch(f.Text)
 			if told == nil || !strings.Contains(f.Text, "#"+told[1]+"=#") {
-				t.Errorf("%s: the wrong call is not told by its number in the file and in the whole run:\n%s", m.name, f.Text)
+				t.Errorf("%s: the wrong call is not told by its number in the file and in the whole run:\n%s", m.Name, f.Text)
 			}
 			saved, _ := os.ReadFile(f.File)
 			recheck, err := Explain(t.Context(), small, g.Group, Explaining{Out: filepath.Dir(f.File), Budget: 2 * time.Second, Again: true})
@@ -56,18 +56,18 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 				t.Fatal(err)
 			}
 			if now, _ := os.ReadFile(f.File); string(now) != string(saved) {
-				t.Errorf("%s: judging %s again changed it", m.name, f.File)
+				t.Errorf("%s: judging %s again changed it", m.Name, f.File)
 			}
 			if retold := names.FindStringSubmatch(recheck.Text); strings.Contains(recheck.Text, "Next:") || retold == nil || retold[1] != told[1] {
-				t.Errorf("%s: the same fault is told otherwise, or leads here again:\n%s", m.name, recheck.Text)
+				t.Errorf("%s: the same fault is told otherwise, or leads here again:\n%s", m.Name, recheck.Text)
 			}
 			explained++
 			before, after = before+g.Calls, after+len(small.Calls)
 			if f.Rule == "" || !strings.Contains(f.Text, "In an order that explains all the rest:") || !strings.HasSuffix(f.Text, "Next: muster check "+f.File+"\n") {
-				t.Errorf("%s: rule %q, text:\n%s", m.name, f.Rule, f.Text)
+				t.Errorf("%s: rule %q, text:\n%s", m.Name, f.Rule, f.Text)
 			}
 			if page, err := os.ReadFile(f.Page); err != nil || len(page) < 1000 {
-				t.Errorf("%s: page: %v", m.name, err)
+				t.Errorf("%s: page: %v", m.Name, err)
 			}
 			changed := changedCall(h, mutated)
 			kept := false
@@ -75,7 +75,7 @@ func TestFailuresAreMadeSmall(t *testing.T) {
 				kept = kept || c.Was == changed
 			}
 			if !kept {
-				t.Errorf("%s: call %d, whose answer was changed, is not among the calls that are left:\n%s", m.name, changed, f.Text)
+				t.Errorf("%s: call %d, whose answer was changed, is not among the calls that are left:\n%s", m.Name, changed, f.Text)
 			}
 		}
 	}

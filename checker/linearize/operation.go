@@ -2,8 +2,6 @@ package linearize
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"sort"
 
 	"github.com/anishathalye/porcupine"
@@ -101,79 +99,10 @@ type partition struct {
 	operations []*operation
 	slack      slack
 	restarts   []*operation // by instant
+	cleanup    int64        // how often the target removes groups that have nothing; 0: never
 	closed     int          // calls that the target ended by closing the connection
-}
-
-// split makes the partitions of a history.
-func split(h *history.History, limits Limits) ([]*partition, error) {
-	byGroup := map[string]*partition{}
-	end := h.End() + 1
-	late := newSlack(h.Header.Lateness(), h.Faults)
-	for i := range h.Calls {
-		rec := &h.Calls[i]
-		req, err := rec.DecodeRequest()
-		if err != nil {
-			return nil, err
-		}
-		if rec.Outcome == history.NotSent {
-			continue
-		}
-		var resp kmsg.Response
-		if rec.Outcome == history.Answered {
-			if resp, err = rec.DecodeResponse(); err != nil {
-				return nil, err
-			}
-		}
-		for _, part := range partsOf(req, h.Header.Groups) {
-			p := byGroup[part.Group]
-			if p == nil {
-				p = &partition{group: part.Group, slack: late, calls: map[checker.Ticket]*call{}}
-				p.restart(h.Faults)
-				byGroup[part.Group] = p
-			}
-			c := &call{
-				ticket: checker.Ticket(rec.ID), id: rec.ID, client: rec.Client, message: part.Message, version: rec.Version,
-				outcome: rec.Outcome, from: rec.Call, to: rec.Return,
-			}
-			if resp != nil {
-				c.actual = observe.Only(resp, part.Group)
-			}
-			if c.actual != nil && p.whileDown(c) && notServed(c.actual) {
-				c.outcome, c.actual = history.Lost, nil // it may have had an effect before
-			}
-			p.calls[c.ticket] = c
-		}
-	}
-	partitions := make([]*partition, 0, len(byGroup))
-	for _, p := range byGroup {
-		p.races()
-		if !limits.blind {
-			p.evidence()
-		}
-		if IsScala(h.Header.Profile) {
-			p.scala()
-		}
-		for _, ticket := range slices.Sorted(maps.Keys(p.calls)) {
-			c := p.calls[ticket]
-			c.minted = mintedBy(c)
-			p.add(c, end)
-		}
-		partitions = append(partitions, p)
-	}
-	sort.Slice(partitions, func(i, j int) bool { return partitions[i].group < partitions[j].group })
-	return partitions, nil
-}
-
-// partsOf splits a request by group; one that is over every group asks each of them.
-func partsOf(req kmsg.Request, groups []string) []observe.Part {
-	if _, all := req.(*kmsg.ListGroupsRequest); !all {
-		return observe.SplitByGroup(req)
-	}
-	parts := make([]observe.Part, len(groups))
-	for i, g := range groups {
-		parts[i] = observe.Part{Group: g, Message: req}
-	}
-	return parts
+	made       int          // calls, with those that are not judged
+	left       int          // what came too late to be judged
 }
 
 // add puts the call's operations into the partition.
@@ -224,16 +153,15 @@ func mintedBy(c *call) string {
 	return c.actual.(*kmsg.JoinGroupResponse).MemberID
 }
 
-// cap keeps the first operations of a partition, in the order of their calls, and says how many it left out. What is kept is what a
+// cap keeps the first operations of a partition, in the order of their calls, and notes how many it left out. What is kept is what a
 // shorter run would have recorded, so a violation in it is one.
-func (p *partition) cap(limit int) (left int) {
+func (p *partition) cap(limit int) {
 	if len(p.operations) <= limit {
-		return 0
+		return
 	}
 	sort.SliceStable(p.operations, func(i, k int) bool { return p.operations[i].at.Earliest < p.operations[k].at.Earliest })
-	left = len(p.operations) - limit
+	p.left += len(p.operations) - limit
 	p.operations = p.operations[:limit]
-	return left
 }
 
 // idsIn are the member ids that the answer of a call gave to a member. None of them can be that of an answer which was lost.

@@ -116,7 +116,7 @@ func TestPagesAreInert(t *testing.T) {
 	if v, err := Check(t.Context(), legal, Limits{}); err != nil || v.Result != Legal {
 		t.Fatalf("the history before one answer was changed: %v %s %v", v.Result, v.Reason, err)
 	}
-	i := slices.IndexFunc(mutations, func(m mutation) bool { return m.name == "another leader" })
+	i := slices.IndexFunc(mutations, func(m mutation) bool { return m.Name == "another leader" })
 	h := mutate(t, rand.New(rand.NewPCG(1, 1)), legal, mutations[i])
 	if h == nil {
 		t.Fatal("nothing to change")

@@ -58,7 +58,7 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 					j.leaveOut()
 					return true
 				}
-				next.add(explanation{branch: o.Branch, now: loaded.Earliest, owed: e.owed, fork: e.fork})
+				next.add(explanation{branch: o.Branch, now: loaded.Earliest, owed: e.owed, cleaned: e.cleaned, fork: e.fork})
 				return true
 			})
 			return j.abandoned() == nil

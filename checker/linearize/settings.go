@@ -35,8 +35,8 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 			return observe.Config{}, fmt.Errorf("header: %s is %d; it must be positive", name, d)
 		}
 	}
-	if h.Tick < 0 || h.Slack < 0 || h.Stall < 0 || h.InitialDelay < 0 || h.MaxSize < 0 {
-		return observe.Config{}, fmt.Errorf("header: tick_ns, slack_ns, stall_ns, initial_delay_ns and max_size must not be negative")
+	if h.Tick < 0 || h.Slack < 0 || h.Stall < 0 || h.InitialDelay < 0 || h.MaxSize < 0 || h.Cleanup < 0 {
+		return observe.Config{}, fmt.Errorf("header: tick_ns, slack_ns, stall_ns, initial_delay_ns, max_size and cleanup_ns must not be negative")
 	}
 	topics := h.Topics
 	return observe.Config{
@@ -50,6 +50,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		InitialDelay:     h.InitialDelay,
 		MaxSize:          h.MaxSize,
 		EmptyJoin:        profile.Name != classic.Reference.Name,
+		EarlyAnswers:     profile.Name != classic.Reference.Name,
 		KeepLog:          run.Restarts(),
 		Topics: func(topic string, partition int32) bool {
 			return partition >= 0 && partition < topics[topic]

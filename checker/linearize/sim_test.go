@@ -122,6 +122,7 @@ func simulate(t testing.TB, o simOptions) *history.History {
 		t.Fatal(err)
 	}
 	config.KeepLog = o.restarts
+	config.EarlyAnswers = false // for how long a record may be on its way is the judge's to say
 	s.machine = observe.NewMachine(observe.NewWorld(config), s.rand.IntN)
 	setup := &traffic.Setup{
 		Seed: o.seed, Groups: s.header.Groups, Clients: o.clients, Topic: "t", MinSession: s.header.MinSession, MaxMetadata: maxMetadata, Period: 1500 * time.Millisecond,

@@ -17,10 +17,13 @@ type explanation struct {
 	late    []late           // sessions that have ended and may still remove their members; by member, never changed in place
 	owed    []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
 	writing []writing        // answered when their records are written; by ticket, never changed in place. See writing.go
+	flight  checker.Ticket   // the leader's SyncGroup whose assignment is being written; 0: none is. See flight.go
+	cleaned *int64           // when the target has removed the group last, as it had nothing; nil: never. See cleanup.go
 	fork    uint64           // which calls have had no effect; only where such are never merged, see Limits
 
 	key    uint64          // of all but now and the windows: what Hull merges has the same. 64 bits are trusted
 	timers []observe.Timer // the armed ones, in an order that does not depend on slots
+	made   int64           // where the group's record may still be on its way: when the group was made at the latest; else 0
 	hash   uint64          // the branch's
 	sealed *observe.Branch // the one that timers and hash are of
 }
@@ -30,11 +33,16 @@ func (e *explanation) seal() {
 	if e.sealed != e.branch {
 		e.sealed, e.hash = e.branch, e.branch.Hash()
 		e.timers = e.branch.Timers()
+		made, _ := e.branch.Unwritten()
+		e.made = made.Latest
 		slices.SortFunc(e.timers, func(a, b observe.Timer) int {
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Member, b.Member))
 		})
 	}
-	h := e.hash ^ e.fork
+	h := e.hash ^ e.fork ^ mix(uint64(e.flight)) // mix(0) is as good as any
+	if e.cleaned != nil {
+		h = mix(h ^ cleanedSeed)
+	}
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
 	}
@@ -65,6 +73,12 @@ func (e *explanation) covers(o *explanation) bool {
 			return false
 		}
 	}
+	if e.cleaned != nil && *e.cleaned > *o.cleaned {
+		return false
+	}
+	if e.made < o.made {
+		return false
+	}
 	for i := range e.late {
 		if e.late[i].until < o.late[i].until {
 			return false
@@ -77,6 +91,9 @@ var lateSeed = maphash.MakeSeed()
 
 // writingSeed tells tickets that are being written from those that are owed.
 const writingSeed = 0x5bd1e995a7c3f00d
+
+// cleanedSeed tells what was removed once from what never was.
+const cleanedSeed = 0x2545f4914f6cdd1d
 
 func (e *explanation) owes(t checker.Ticket) bool { return slices.Contains(e.owed, t) }
 
@@ -140,7 +157,7 @@ func (s *set) add(e explanation) (at int, changed bool) {
 		s.list = append(s.list, e)
 		return len(s.list) - 1, true
 	}
-	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, writing: e.writing, fork: e.fork}
+	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, writing: e.writing, flight: e.flight, cleaned: earlier(old.cleaned, e.cleaned), fork: e.fork}
 	for _, l := range e.late {
 		merged.late = withLate(merged.late, l)
 	}

@@ -21,9 +21,10 @@ type judge struct {
 	capacity  int  // explanations in one set
 	forks     bool // see Limits
 	apart     bool
-	scala     bool // see scala.go
-	drops     bool // superseded requests are never answered
-	later     bool // see writing.go
+	scala     bool  // see scala.go
+	drops     bool  // superseded requests are never answered
+	later     bool  // see writing.go
+	cleanup   int64 // see cleanup.go
 
 	mu     sync.Mutex
 	gaveUp error // why nothing can be said; see giveUp
@@ -154,27 +155,39 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			j.refuse(e, op.call, nil, nil, "a timer must have fired before")
 			return
 		}
-		j.apply(e, op.call, at, next)
+		j.apply(e, op.call, at, next, false)
+		if at.Latest < op.last() && op.call.assigns() {
+			j.apply(e, op.call, at, next, true)
+		}
 	}
 }
 
 // latest is the last instant at which all armed timers may still not have fired.
 func (j *judge) latest(e *explanation) int64 {
-	last := int64(maxInstant)
+	last, ends := int64(maxInstant), int64(maxInstant)
 	for i := range e.timers {
 		last = min(last, e.timers[i].Window.Latest)
 	}
-	if last == maxInstant {
-		return last
+	if e.flight != 0 { // by then its write has ended, or been overtaken
+		ends = j.partition.calls[e.flight].lands()
 	}
-	return j.partition.slack.after(last)
+	if last == maxInstant {
+		return ends
+	}
+	return min(ends, j.partition.slack.after(last))
 }
 
 const maxInstant = 1 << 62
 
-func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set) {
-	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed}
+func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set, slow bool) {
+	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed, Joins: c.joins(), Slow: slow}
 	err := j.world.Apply(e.branch, r, at, func(o observe.Outcome) bool {
+		if slow && (o.Overflow || !o.Branch.Writing() || e.branch.Writing()) {
+			return true // as it would be anyway
+		}
+		if made, ok := e.branch.Unwritten(); ok && at.Earliest > j.partition.slack.after(made.Latest) && slices.Contains(o.Rules, classic.GroupUnseen) {
+			return true // its record has long been written
+		}
 		j.accept(e, c, o, at, func(after explanation) {
 			next.add(after)
 		})
@@ -243,7 +256,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.exercised.saw(e.branch, &o)
 	}
 	for _, names := range bindings {
-		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, fork: e.fork}
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, flight: inFlight(e, c, o.Branch), cleaned: e.cleaned, fork: e.fork}
 		if len(writes) > 0 {
 			j.settleWritten(&after)
 		}

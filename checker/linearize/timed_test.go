@@ -138,8 +138,8 @@ func answerAll(t *testing.T, r *rand.Rand, b *book) {
 	}
 }
 
-// spoil changes a history in one way, which may leave it legal.
-func spoil(t *testing.T, r *rand.Rand, b *book) *history.History {
+// spoiledBook changes a history in one way, which may leave it legal.
+func spoiledBook(t *testing.T, r *rand.Rand, b *book) *history.History {
 	h := &history.History{Header: b.Header, Calls: slices.Clone(b.Calls)}
 	shift := ms1 * (1 + r.Int64N(5)) * int64(1-2*r.IntN(2))
 	at := 3 + r.IntN(len(h.Calls)-3)
@@ -177,7 +177,7 @@ func TestTimedAgreement(t *testing.T) {
 		h := &b.History
 		spoiled := seed%4 > 0
 		if spoiled {
-			h = spoil(t, r, b)
+			h = spoiledBook(t, r, b)
 		}
 		legal := newClock(t, h).legal()
 		if !spoiled && !legal {

@@ -51,7 +51,7 @@ func (j *judge) settle(ctx context.Context, e *explanation, op *operation) iter.
 
 // firings are the explanations after one more timer has fired.
 func (j *judge) firings(e *explanation, op *operation) []firing {
-	after := j.lateFirings(e, op)
+	after := slices.Concat(j.lateFirings(e, op), j.landings(e, op), j.cleanups(e, op))
 	last := min(op.last(), j.latest(e)) // a timer that has not fired yet bounds the instants of all others
 	for _, t := range e.timers {
 		at := observe.Window{Earliest: max(e.now, t.Window.Earliest), Latest: last}

@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -140,5 +141,27 @@ func TestCheckFile(t *testing.T) {
 	}
 	if v, _, err := CheckFile(t.Context(), file+".no", Limits{}); err == nil || v.Result != Unknown {
 		t.Error(v, err)
+	}
+}
+
+// TestDoubtfulRecord holds that a record with a line that cannot be read is never a pass, and that what breaks a rule in it breaks it all the same.
+func TestDoubtfulRecord(t *testing.T) {
+	for code, want := range map[int16]Result{25: Unknown, 0: Illegal} {
+		b := newBook("reference")
+		b.alone()
+		b.heartbeat("a", 6, 7, "nobody", 1, code)
+		var text strings.Builder
+		if err := b.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		head, rest, _ := strings.Cut(text.String(), "\n")
+		file := filepath.Join(t.TempDir(), "h.jsonl")
+		if err := os.WriteFile(file, []byte(head+"\nrubbish\n"+rest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v, h, err := CheckFile(t.Context(), file, Limits{})
+		if err != nil || len(h.Calls) != 4 || len(v.Problems) == 0 || v.Result != want || (v.Reason == "") != (want == Illegal) {
+			t.Errorf("%v %q, %d problems, %v; want %v", v.Result, v.Reason, len(v.Problems), err, want)
+		}
 	}
 }

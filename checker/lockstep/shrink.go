@@ -20,10 +20,9 @@ type choices struct {
 
 // recorder is a source that draws from a seed and remembers what it chose.
 type recorder struct {
-	pcg    rand.PCG
-	rand   *rand.Rand
-	chosen []int
-	begun  []int // where the choices of each event begin
+	pcg  rand.PCG
+	rand *rand.Rand
+	log
 }
 
 // reset begins anew. What has been made so far is gone.
@@ -35,23 +34,30 @@ func (r *recorder) reset(seed uint64) {
 	}
 }
 
-func (r *recorder) event() { r.begun = append(r.begun, len(r.chosen)) }
+func (r *recorder) Intn(n int, _ string) int { return r.note(r.rand.IntN(n)) }
 
-func (r *recorder) Intn(n int, _ string) int {
-	v := r.rand.IntN(n)
-	r.chosen = append(r.chosen, v)
+// log is what a source chose.
+type log struct {
+	chosen []int
+	begun  []int // where the choices of each event begin
+}
+
+func (l *log) event() { l.begun = append(l.begun, len(l.chosen)) }
+
+func (l *log) note(v int) int {
+	l.chosen = append(l.chosen, v)
 	return v
 }
 
-// made is what it chose.
-func (r *recorder) made() (c choices) {
-	end := len(r.chosen)
-	for i := len(r.begun) - 1; i >= 0; i-- {
-		c.events = append(c.events, r.chosen[r.begun[i]:end:end])
-		end = r.begun[i]
+// made are the choices as they were made.
+func (l *log) made() (c choices) {
+	end := len(l.chosen)
+	for i := len(l.begun) - 1; i >= 0; i-- {
+		c.events = append(c.events, l.chosen[l.begun[i]:end:end])
+		end = l.begun[i]
 	}
 	slices.Reverse(c.events)
-	c.head = r.chosen[:end:end]
+	c.head = l.chosen[:end:end]
 	return c
 }
 

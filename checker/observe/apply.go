@@ -57,7 +57,7 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 	}
 	c.put = w.aged(c.put, at)
 	more := true
-	if b.unseen && c.shows() {
+	if b.unseen != seen && c.shows() {
 		if more = w.unseen(b, c, at, yield); !more {
 			return false, nil
 		}
@@ -75,6 +75,9 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 		}
 		if more && r.Removed && t.Rekeyed >= 0 {
 			more = w.removedMeanwhile(c, t, o, yield)
+		}
+		if more && r.Joins > b.generation && t.Rekeyed >= 0 {
+			more = w.joinedMeanwhile(c, t, o, yield)
 		}
 		if more && w.config.Profile.AnswersDropped && slices.Contains(t.Rules, classic.StaticPending) && t.Replies[0].Error != 0 {
 			more = w.refuseOtherwise(c, o, yield) // static.pending: its contract is any refusal
@@ -142,14 +145,17 @@ func (w *World) follow(st *stepper, b *Branch, c *call, t *classic.Transition, a
 		closed = append(closed, ended)
 	}
 	if c.event.Kind.Request() && !answered {
-		if slices.Contains(t.Superseded, classic.Address{Kind: classic.Caller}) {
+		waits := c.event.Kind == classic.JoinGroup || c.event.Kind == classic.SyncGroup
+		if slices.Contains(t.Superseded, classic.Address{Kind: classic.Caller}) || broken && !waits { // a broken rule may leave a member where none can be
 			o.Dropped = append(o.Dropped, c.request.Ticket)
 		} else {
 			n.park(c, t)
 		}
 	}
 	o.Dropped = append(o.Dropped, n.forget(touched, broken)...)
-	n.unseen = w.hides(n, b, c, t)
+	if n.unseen = w.hides(n, b, c, t); n.unseen == unwritten && b.unseen != unwritten {
+		n.made = at
+	}
 	if n.state.Serving != classic.Loading {
 		n.lost = ""
 	}
@@ -435,7 +441,7 @@ func (w *World) Fire(b *Branch, t Timer, at Window, yield func(Outcome) bool) {
 	w.happen(b, &call{event: e}, at, yield)
 }
 
-// FinishWrite yields every outcome of the end of the write that is in flight (Config.SlowWrites).
+// FinishWrite yields every outcome of the end of the write that is in flight (Config.SlowWrites, Request.Slow).
 func (w *World) FinishWrite(b *Branch, failed bool, at Window, yield func(Outcome) bool) {
 	c := &call{event: classic.Event{Kind: classic.WriteDone}}
 	c.fails(failed)

@@ -28,7 +28,8 @@ type head struct {
 	emptySince Window   // when the group last became Empty; kept only where offsets expire
 	assigns    []string // assignment bytes by symbol; never changed in place, and entry 0 is the empty one
 	ledger              // offsets
-	unseen     bool     // a group without a record, which DescribeGroups and ListGroups may not show (describe.unseen)
+	unseen     sight    // whether DescribeGroups and ListGroups show the group
+	made       Window   // of one whose record may still be on its way: when it was made
 	lost       string   // topics that were deleted while the group is loaded, each with a blank after it
 	log        *logged  // what the log says; nil for a group that it does not have, and where no log is kept
 }
@@ -127,6 +128,9 @@ func (b *Branch) slot(id string) int8 {
 
 // Has says whether the id is a member's or a pending one.
 func (b *Branch) Has(id string) bool { return b.slot(id) >= 0 }
+
+// Writing says whether the leader's assignment is being written.
+func (b *Branch) Writing() bool { return b.state.Writing }
 
 // Pending says whether the slot is that of an id that has been handed out and has not joined.
 func (b *Branch) Pending(slot int8) bool { return b.state.Slots[slot].Kind == classic.Pending }

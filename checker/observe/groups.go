@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"slices"
-
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -61,10 +59,18 @@ func AppendParts(parts []Part, req kmsg.Request) []Part {
 }
 
 func each(parts []Part, groups []string, one func(string) kmsg.Request) []Part {
+	var seen map[string]bool // there may be very many
 	for i, g := range groups {
-		if !slices.Contains(groups[:i], g) {
-			parts = append(parts, Part{g, one(g)})
+		if i == 1 {
+			seen = map[string]bool{groups[0]: true}
 		}
+		if i > 0 {
+			if seen[g] {
+				continue
+			}
+			seen[g] = true
+		}
+		parts = append(parts, Part{g, one(g)})
 	}
 	return parts
 }
@@ -96,38 +102,52 @@ func JoinByGroup(req kmsg.Request, version int16, parts []kmsg.Response) kmsg.Re
 }
 
 // Only is what an answer says of one group: the answer itself where it is over one group.
-func Only(resp kmsg.Response, group string) kmsg.Response {
+func Only(resp kmsg.Response, group string) kmsg.Response { return ByGroup(resp)(group) }
+
+// ByGroup is Only for all groups of an answer, of which there may be very many.
+func ByGroup(resp kmsg.Response) func(group string) kmsg.Response {
 	switch m := resp.(type) {
 	case *kmsg.DescribeGroupsResponse:
-		one := *m
-		one.Groups = keep(m.Groups, func(g kmsg.DescribeGroupsResponseGroup) bool { return g.Group == group })
-		return &one
+		of := index(m.Groups, func(g *kmsg.DescribeGroupsResponseGroup) string { return g.Group })
+		return func(group string) kmsg.Response {
+			one := *m
+			one.Groups = of[group]
+			return &one
+		}
 	case *kmsg.DeleteGroupsResponse:
-		one := *m
-		one.Groups = keep(m.Groups, func(g kmsg.DeleteGroupsResponseGroup) bool { return g.Group == group })
-		return &one
+		of := index(m.Groups, func(g *kmsg.DeleteGroupsResponseGroup) string { return g.Group })
+		return func(group string) kmsg.Response {
+			one := *m
+			one.Groups = of[group]
+			return &one
+		}
 	case *kmsg.ListGroupsResponse:
-		one := *m
-		one.Groups = keep(m.Groups, func(g kmsg.ListGroupsResponseGroup) bool { return g.Group == group })
-		return &one
+		of := index(m.Groups, func(g *kmsg.ListGroupsResponseGroup) string { return g.Group })
+		return func(group string) kmsg.Response {
+			one := *m
+			one.Groups = of[group]
+			return &one
+		}
 	case *kmsg.OffsetFetchResponse:
 		if m.Version < 8 {
-			return m
+			break
 		}
-		one := *m
-		one.Groups = keep(m.Groups, func(g kmsg.OffsetFetchResponseGroup) bool { return g.Group == group })
-		return &one
-	default:
-		return resp
+		of := index(m.Groups, func(g *kmsg.OffsetFetchResponseGroup) string { return g.Group })
+		return func(group string) kmsg.Response {
+			one := *m
+			one.Groups = of[group]
+			return &one
+		}
 	}
+	return func(string) kmsg.Response { return resp }
 }
 
-func keep[T any](all []T, is func(T) bool) []T {
-	var kept []T
-	for _, t := range all {
-		if is(t) {
-			kept = append(kept, t)
-		}
+// index puts the entries of a group together, in their order.
+func index[T any](all []T, group func(*T) string) map[string][]T {
+	of := make(map[string][]T, len(all))
+	for i := range all {
+		g := group(&all[i])
+		of[g] = append(of[g], all[i])
 	}
-	return kept
+	return of
 }

@@ -18,13 +18,19 @@ import (
 // operations. Where the prediction has a ghost's id, any id that it does not have otherwise will do (see MatchGhosts).
 //
 // A predicted classic.CodeWriteFailed stands for any error that a failed append is mapped to.
-func Match(predicted, actual kmsg.Response) error {
+func Match(predicted, actual kmsg.Response) error { return compare(predicted, actual, false) }
+
+// MatchFewReplicas is Match where it is known that writes only fail for too few replicas: then classic.CodeWriteFailed is the one error that this is
+// mapped to.
+func MatchFewReplicas(predicted, actual kmsg.Response) error { return compare(predicted, actual, true) }
+
+func compare(predicted, actual kmsg.Response, fewReplicas bool) error {
 	if !mentionsGhost(predicted) {
-		return match(predicted, actual, nil)
+		return match(predicted, actual, nil, fewReplicas)
 	}
 	var first error
 	matched := false
-	MatchGhosts(predicted, actual, func(_ Binding, err error) bool {
+	matchGhosts(predicted, actual, fewReplicas, func(_ Binding, err error) bool {
 		matched = matched || err == nil
 		if first == nil {
 			first = err
@@ -39,9 +45,13 @@ func Match(predicted, actual kmsg.Response) error {
 
 // MatchGhosts yields each way to give the prediction's ghosts the ids of the answer, with nil if the answer is the predicted one then.
 func MatchGhosts(predicted, actual kmsg.Response, yield func(Binding, error) bool) {
+	matchGhosts(predicted, actual, false, yield)
+}
+
+func matchGhosts(predicted, actual kmsg.Response, fewReplicas bool, yield func(Binding, error) bool) {
 	ghosts, known := responseIDs(predicted)
 	if len(ghosts) == 0 {
-		yield(nil, match(predicted, actual, nil))
+		yield(nil, match(predicted, actual, nil, fewReplicas))
 		return
 	}
 	_, ids := responseIDs(actual)
@@ -50,7 +60,7 @@ func MatchGhosts(predicted, actual kmsg.Response, yield func(Binding, error) boo
 		yield(nil, fmt.Errorf("expected %d more members than it has ids for", len(ghosts)-len(ids)))
 		return
 	}
-	injections(ghosts, ids, true, func(names Binding) bool { return yield(names, match(predicted, actual, names)) })
+	injections(ghosts, ids, true, func(names Binding) bool { return yield(names, match(predicted, actual, names, fewReplicas)) })
 }
 
 // mentionsGhost says whether a ghost is among the member ids of an answer.
@@ -97,11 +107,11 @@ func responseIDs(resp kmsg.Response) (ghosts, ids []string) {
 	return ghosts, ids
 }
 
-func match(predicted, actual kmsg.Response, names Binding) error {
+func match(predicted, actual kmsg.Response, names Binding, fewReplicas bool) error {
 	if predicted.Key() != actual.Key() {
 		return fmt.Errorf("expected an answer to %s, got one to %s", kmsg.NameForKey(predicted.Key()), kmsg.NameForKey(actual.Key()))
 	}
-	d := &diff{version: predicted.GetVersion(), names: names}
+	d := &diff{version: predicted.GetVersion(), names: names, fewReplicas: fewReplicas}
 	switch p := predicted.(type) {
 	case *kmsg.JoinGroupResponse:
 		d.join(p, actual.(*kmsg.JoinGroupResponse))
@@ -135,9 +145,10 @@ func match(predicted, actual kmsg.Response, names Binding) error {
 
 // diff keeps the first difference.
 type diff struct {
-	version int16
-	names   Binding
-	err     error
+	version     int16
+	names       Binding
+	fewReplicas bool // see MatchFewReplicas
+	err         error
 }
 
 func (d *diff) say(format string, args ...any) {
@@ -147,7 +158,7 @@ func (d *diff) say(format string, args ...any) {
 }
 
 func (d *diff) code(what string, p, a int16) {
-	if p == a || p == classic.CodeWriteFailed && writeError(a) {
+	if p == a || p == classic.CodeWriteFailed && !d.fewReplicas && writeError(a) {
 		return
 	}
 	d.say("%s: expected %s, got %s", what, checker.ErrorName(p), checker.ErrorName(a))

@@ -78,6 +78,10 @@ type Config struct {
 	// Tick is what the target's timers are rounded to: windows are rounded outward to it. 0 is exact.
 	Tick time.Duration
 
+	// EarlyAnswers: a JoinGroup that makes its group may be answered before the record of the group is written, so that DescribeGroups and ListGroups of a
+	// coordinator that shows what is written do not show it yet (describe.unseen). It is for the judge to say for how long: see Unwritten.
+	EarlyAnswers bool
+
 	// SlowWrites leaves the leader's assignment in flight after its SyncGroup until FinishWrite; otherwise the write ends with the
 	// request.
 	SlowWrites bool
@@ -115,12 +119,19 @@ type Request struct {
 	// WriteFails makes the writes of this request fail.
 	WriteFails bool
 
+	// Slow leaves the leader's assignment in flight after its SyncGroup until FinishWrite, as Config.SlowWrites does for all.
+	Slow bool
+
 	// Raced: another JoinGroup of the same static member was on its way at the same time, so that it may have come while what this one
 	// writes was being written.
 	Raced bool
 
 	// Removed: a LeaveGroup of the same static member was on its way at the same time, and may have come then.
 	Removed bool
+
+	// Joins is the generation that the answer to a JoinGroup is known to bring; 0 where that is not known. A replacement that brings the next one may have
+	// waited for its record until that was made.
+	Joins int32
 
 	// Verified is the error by which the transaction coordinator refuses a TxnOffsetCommit; 0 where it knows the group for a part of
 	// the producer's transaction (txn-commit.verified).

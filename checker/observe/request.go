@@ -65,6 +65,7 @@ func (w *World) translate(b *Branch, r Request, c *call) (*call, error) {
 	if r.WriteFails {
 		c.event.Write = classic.WriteFailed
 	}
+	c.event.Slow = r.Slow
 	var err error
 	switch m := r.Message.(type) {
 	case *kmsg.JoinGroupRequest:

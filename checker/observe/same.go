@@ -44,7 +44,7 @@ type frame struct {
 	state      classic.State
 	generation int32
 	delay      delay
-	unseen     bool
+	unseen     sight
 	lost       string
 }
 
@@ -118,7 +118,7 @@ func (b *Branch) Equal(o *Branch) bool {
 	if !ok || b.state.JoinTimer && b.joinTimer != o.joinTimer || b.state.SyncTimer && b.syncTimer != o.syncTimer {
 		return false
 	}
-	if b.emptySince != o.emptySince || !b.aged(o.ledger) || !b.log.aged(o.log) {
+	if b.emptySince != o.emptySince || b.unseen == unwritten && b.made != o.made || !b.aged(o.ledger) || !b.log.aged(o.log) {
 		return false
 	}
 	for i, j := range to {
@@ -137,6 +137,7 @@ func Hull(a, b *Branch) (*Branch, bool) {
 	}
 	m := *a
 	m.joinTimer, m.syncTimer = a.joinTimer.hull(b.joinTimer), a.syncTimer.hull(b.syncTimer)
+	m.made = a.made.hull(b.made)
 	m.emptySince, m.ledger, m.log = a.emptySince.hull(b.emptySince), a.ledger.hull(b.ledger), a.log.hull(b.log)
 	for i, j := range to {
 		if j >= 0 {

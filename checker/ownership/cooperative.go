@@ -107,6 +107,9 @@ func (j *judge) closeGenerations() {
 	}
 	for _, g := range j.gens {
 		for _, p := range sorted(g.owners) {
+			if j.ctx.Err() != nil {
+				return
+			}
 			mine := g.owners[p]
 			held := before(claims[p], g.number)
 			if held == nil || held.client == mine.client {

@@ -1,6 +1,8 @@
 package ownership
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -166,6 +168,9 @@ func TestHand(t *testing.T) {
 
 		{"an assignment of its own", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), planned("a", 1, "a:t/0", "b:t/1"), synced("b", 1, "t/2")}, Plan},
 		{"an assignment before the leader's", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), synced("b", 1, ""), planned("a", 1, "a:t/0", "b:t/1")}, Plan},
+		{"nothing before the leader's, after a crash in which its assignment was lost", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), restart(5), synced("b", 1, ""), planned("a", 1, "a:t/0", "b:t/1")}, ""},
+		{"something before the leader's, after a crash", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), restart(5), synced("b", 1, "t/1"), planned("a", 1, "a:t/0", "b:t/1")}, Plan},
+		{"nothing before the leader's, and a crash after that", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), synced("b", 1, ""), restart(7), planned("a", 1, "a:t/0", "b:t/1")}, Plan},
 		{"nothing, and in no plan", []Event{started("a"), started("b"), joined("a", 1, "a", "a", "b"), joined("b", 1, "a"), planned("a", 1, "a:t/0"), synced("b", 1, "")}, ""},
 		{"a leader who is not seen", []Event{started("b"), joined("b", 1, "x"), synced("b", 1, "t/2")}, ""},
 		{"a plan that is sent again", with(planned("a", 1, "a:t/1", "b:t/0"), synced("b", 1, "t/1")), ""},
@@ -182,6 +187,7 @@ func TestHand(t *testing.T) {
 
 		{"a member that has left and is there", with(began(9, left("b")), began(11, joined("a", 2, "a", "a", "b"))), Gone},
 		{"a list from before it left", with(began(9, left("b")), began(9, joined("a", 2, "a", "a", "b"))), ""},
+		{"a list that was asked for at the instant at which it had left", with(began(9, left("b")), began(10, joined("a", 2, "a", "a", "b"))), ""},
 		{"a leave that a crash undid", with(began(9, left("b")), restart(11), began(13, joined("a", 2, "a", "a", "b"))), ""},
 
 		{"a cooperative rebalance", round(planned("a", 2, "a:t/0", "b:t/2", "c:"), synced("a", 2, "t/0"), synced("b", 2, "t/2"), synced("c", 2, ""),
@@ -206,6 +212,10 @@ func TestHand(t *testing.T) {
 			revoked("a", 2, "t/1"), assigned("a", 2, ""), assigned("b", 2, ""), assigned("c", 2, ""),
 			coop(joined("a", 3, "a", "a", "b", "c"), "t/0"), coop(joined("b", 3, "a"), "t/2"), coop(joined("c", 3, "a"), ""),
 			planned("a", 3, "a:t/0 t/1", "b:t/2", "c:"), synced("a", 3, "t/0 t/1"), assigned("a", 3, "t/1")), Cooperative},
+		{"taken and given back two generations later, as nobody knows why it was not before", round(planned("a", 2, "a:t/0", "b:t/2", "c:"), synced("a", 2, "t/0"), synced("b", 2, "t/2"), synced("c", 2, ""),
+			revoked("a", 2, "t/1"), assigned("a", 2, ""), assigned("b", 2, ""), assigned("c", 2, ""),
+			coop(joined("a", 4, "a", "a", "b", "c"), "t/0"), coop(joined("b", 4, "a"), "t/2"), coop(joined("c", 4, "a"), ""),
+			planned("a", 4, "a:t/0 t/1", "b:t/2", "c:"), synced("a", 4, "t/0 t/1"), assigned("a", 4, "t/1")), ""},
 		{"taken and given back, as the one that was to have it has gone", round(planned("a", 2, "a:t/0", "b:t/2", "c:"), synced("a", 2, "t/0"), synced("b", 2, "t/2"), synced("c", 2, ""),
 			revoked("a", 2, "t/1"), assigned("a", 2, ""), assigned("b", 2, ""), assigned("c", 2, ""),
 			coop(joined("a", 3, "a", "a", "b"), "t/0"), coop(joined("b", 3, "a"), "t/2"),
@@ -234,6 +244,36 @@ func TestHand(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestVeryManyPartitions holds that a topic is not gone through partition by partition, and that no number is believed.
+func TestVeryManyPartitions(t *testing.T) {
+	events := []Event{topic(mostPartitions), started("a"), joined("a", 1, "a", "a"), assigned("a", 1, "t/1")}
+	for n := range 500 {
+		events = append(events, at(int64(20+n), quiet(n == 499, 10)))
+	}
+	v := Judge(write(events...))
+	if v.Unrested != 499 || len(v.Violations) != 1 || !strings.Contains(v.Violations[0].Text, "nobody owns t/0 t/2 t/3 t/4 t/5 t/6 and 1999993 more.") {
+		t.Errorf("%+v", v)
+	}
+	if e := topic(mostPartitions + 1); e.check() == nil {
+		t.Error("more partitions than there can be")
+	}
+	for p, want := range map[Partition]bool{"t/1": true, "t/01": false, "t/+1": false, "t/-1": false, "t": false, "a/b/3": true, "t/4294967296": false} {
+		if _, _, ok := p.split(); ok != want {
+			t.Errorf("%s is a partition: %v", p, ok)
+		}
+	}
+}
+
+// TestJudgeWithin holds that judging ends with its context.
+func TestJudgeWithin(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	v, err := JudgeWithin(ctx, write(topic(2), started("a"), joined("a", 1, "a", "a"), assigned("a", 1, "t/1")))
+	if !errors.Is(err, context.Canceled) || v.Claims != 0 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,6 +70,7 @@ type generation struct {
 
 // judge replays a log.
 type judge struct {
+	ctx     context.Context //nolint:containedctx // what many loops ask whether it is over
 	log     *Log
 	verdict Verdict
 
@@ -95,18 +97,28 @@ type dropping struct {
 
 // Judge judges a log. The events must be in the order of time.
 func Judge(l *Log) Verdict {
+	v, _ := JudgeWithin(context.Background(), l)
+	return v
+}
+
+// JudgeWithin judges a log as long as the context lasts; its error is the context's. What is found by then is right, and may not be all.
+func JudgeWithin(ctx context.Context, l *Log) (Verdict, error) {
 	j := newJudge(l)
+	j.ctx = ctx
 	for i := range l.Events {
+		if ctx.Err() != nil {
+			return j.verdict, context.Cause(ctx)
+		}
 		j.take(&l.Events[i])
 	}
 	j.closeGenerations()
 	slices.SortStableFunc(j.verdict.Violations, func(a, b Violation) int { return int(min(max(a.At-b.At, -1), 1)) })
-	return j.verdict
+	return j.verdict, context.Cause(ctx)
 }
 
 func newJudge(l *Log) *judge {
 	j := &judge{
-		log: l, clients: map[string]*consumer{}, names: map[string]string{}, statics: map[string]string{}, topics: map[string]int32{}, left: map[string]*Event{}, blamed: map[string]bool{},
+		ctx: context.Background(), log: l, clients: map[string]*consumer{}, names: map[string]string{}, statics: map[string]string{}, topics: map[string]int32{}, left: map[string]*Event{}, blamed: map[string]bool{},
 		plans: slices.ContainsFunc(l.Events, func(e Event) bool { return e.Kind == Planned }),
 	}
 	j.anew()
@@ -191,6 +203,9 @@ func (j *judge) assign(e *Event) {
 	}
 	slices.Sort(all)
 	for _, p := range all {
+		if j.ctx.Err() != nil {
+			return
+		}
 		if old := c.holds[p]; old != nil && old.generation == e.Generation && old.member == e.Member {
 			continue
 		} else if old != nil {
@@ -274,20 +289,23 @@ func (j *judge) violate(rule string, at int64, generation int32, partitions []Pa
 func seconds(at int64) string { return fmt.Sprintf("%.3fs", time.Duration(at).Seconds()) }
 
 // list are partitions as people read them.
-func list(all []Partition) string {
+func list(all []Partition) string { return listed(all, 0) }
+
+// listed are partitions as people read them, of which there are more than are known by name.
+func listed(all []Partition, more int) string {
 	if len(all) == 0 {
 		return "nothing"
 	}
 	const most = 6
 	text := ""
-	for i, p := range all {
-		if i == most {
-			return text + fmt.Sprintf(" and %d more", len(all)-most)
-		}
+	for i, p := range all[:min(most, len(all))] {
 		if i > 0 {
 			text += " "
 		}
 		text += string(p)
+	}
+	if more += max(0, len(all)-most); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

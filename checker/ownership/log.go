@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,17 @@ type Partition string
 // PartitionOf is a partition of a topic.
 func PartitionOf(topic string, number int32) Partition {
 	return Partition(topic + "/" + strconv.Itoa(int(number)))
+}
+
+// split is the topic and the number of a partition that PartitionOf has made.
+func (p Partition) split() (topic string, number int32, ok bool) {
+	at := strings.LastIndexByte(string(p), '/')
+	if at < 0 {
+		return "", 0, false
+	}
+	n, err := strconv.ParseInt(string(p[at+1:]), 10, 32)
+	topic = string(p[:at])
+	return topic, int32(n), err == nil && n >= 0 && PartitionOf(topic, int32(n)) == p
 }
 
 // Partitions are the partitions that a client names by topic, sorted.
@@ -121,6 +133,9 @@ func (l *Log) Sort() {
 	slices.SortStableFunc(l.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 }
 
+// mostPartitions that a topic can be said to have. Kafka's own limit is on all that a cluster has: some two million.
+const mostPartitions = 2_000_000
+
 // check says what is wrong with an event, so that nothing is judged by it.
 func (e *Event) check() error {
 	switch {
@@ -136,6 +151,8 @@ func (e *Event) check() error {
 		return fmt.Errorf("%s: member is missing", e.Kind)
 	case e.Kind == Topic && (e.Topic == "" || e.Count < 1):
 		return fmt.Errorf("topic: want a name and a count of partitions, 1 or more")
+	case e.Kind == Topic && e.Count > mostPartitions:
+		return fmt.Errorf("topic: %s has %d partitions, more than %d, which no topic of Kafka has", e.Topic, e.Count, mostPartitions)
 	}
 	return nil
 }

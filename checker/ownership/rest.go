@@ -14,7 +14,7 @@ func (j *judge) rest(e *Event) {
 		return
 	}
 	restless := j.restless(live, e)
-	orphans := j.orphans(live)
+	orphans, more := j.orphans(live)
 	switch {
 	case restless == "" && len(orphans) == 0:
 		j.verdict.Rests++
@@ -25,7 +25,7 @@ func (j *judge) rest(e *Event) {
 	default:
 		j.violate(Orphan, e.At, j.newest, orphans, names(live),
 			"Nothing was done to the group from %s to %s. All its members have their assignment of generation %d, and nobody owns %s.",
-			seconds(e.Began), seconds(e.At), j.newest, list(orphans))
+			seconds(e.Began), seconds(e.At), j.newest, listed(orphans, more))
 	}
 }
 
@@ -63,8 +63,12 @@ func (j *judge) restless(live []*consumer, e *Event) string {
 	return strings.Join(why, "; ")
 }
 
-// orphans are the partitions of subscribed topics that no live consumer owns.
-func (j *judge) orphans(live []*consumer) (orphans []Partition) {
+// mostOrphans of a topic are looked up by name; the others are counted.
+const mostOrphans = 100
+
+// orphans are the first partitions of subscribed topics that no live consumer owns, and how many more there are. It does not look at each partition
+// that there is said to be: a line of a few bytes can say that there are two thousand million.
+func (j *judge) orphans(live []*consumer) (orphans []Partition, more int) {
 	owned := map[Partition]bool{}
 	var topics []string
 	for _, c := range live {
@@ -82,11 +86,20 @@ func (j *judge) orphans(live []*consumer) (orphans []Partition) {
 	}
 	slices.Sort(topics)
 	for _, t := range topics {
-		for n := range j.topics[t] {
-			if p := PartitionOf(t, n); !owned[p] {
-				orphans = append(orphans, p)
+		missing := int(j.topics[t])
+		for p := range owned {
+			if topic, n, ok := p.split(); ok && topic == t && n < j.topics[t] {
+				missing--
 			}
 		}
+		found := 0
+		for n := int32(0); found < min(missing, mostOrphans); n++ {
+			if p := PartitionOf(t, n); !owned[p] {
+				orphans = append(orphans, p)
+				found++
+			}
+		}
+		more += missing - found
 	}
-	return orphans
+	return orphans, more
 }

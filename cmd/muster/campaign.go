@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/muster-kafka/muster/checker/campaign"
+	"github.com/muster-kafka/muster/conformance/target"
 	"github.com/muster-kafka/muster/conformance/targets/kafka"
 	"github.com/muster-kafka/muster/conformance/targets/kfake"
 	"github.com/muster-kafka/muster/internal/verdict"
@@ -25,12 +26,12 @@ is recorded; each group's history is judged while others are still being made: s
 explains is made small and saved in muster-out. With a budget of 30s or more (2m at an address) some groups are of real consumers, and who owned what is judged as well.
 docs/campaign.md tells the rest.
 
-TARGET is impl+tcp, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
+TARGET is impl+tcp, impl+serve, kfake, kafka:VERSION or HOST:PORT, as for muster verify.`
 
 type campaignOptions struct {
 	open openOptions
 	reports
-	known   string
+	known   knownLists
 	profile string
 	seed    uint64
 	budget  time.Duration
@@ -61,7 +62,7 @@ func campaignCommand() *cobra.Command {
 	flags.StringVar(&o.profile, "profile", "all", "what is done meanwhile: `calm` (nothing), network (to connections), crashes (to the target), or all that the target can have done to it")
 	o.reports.flags(cmd)
 	o.folderFlag(cmd)
-	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
+	o.known.flags(cmd)
 	flags.BoolVar(&o.strict, "strict", false, strictHelp)
 	o.open.flags(cmd)
 	return cmd
@@ -80,7 +81,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	}
 	switch spec.kind {
 	case implTarget, modelTarget:
-		return usage("%s runs on virtual time, where calls do not overlap; want impl+tcp, kfake, kafka:VERSION or HOST:PORT", o.open.name)
+		return usage("%s runs on virtual time, where calls do not overlap; want impl+tcp, impl+serve, kfake, kafka:VERSION or HOST:PORT", o.open.name)
 	case rdkafkaTarget:
 		return usage("campaigns do not run on %s: each of its groups is a process of its own, and it shows no groups", o.open.name)
 	}
@@ -90,11 +91,9 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	if _, err := o.faults(campaign.Faults{Connections: true, Crashes: true, Pauses: true}); err != nil {
 		return err
 	}
-	var known *verdict.KnownList
-	if o.known != "" {
-		if known, err = verdict.ReadKnown(o.known, nil); err != nil {
-			return usage("--known: %v", err)
-		}
+	known, err := o.known.read()
+	if err != nil {
+		return err
 	}
 	v := verdict.New(version, o.open.name, spec.comparedWith(o.open), o.seed)
 	v.Linearizability, v.Campaign = &verdict.LinearizabilityCounts{}, &verdict.CampaignCounts{}
@@ -102,6 +101,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	outputs = append(outputs, o.known.outputs(v)...)
 	if err := writable(outputs); err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (o *campaignOptions) openTarget(ctx context.Context, s *session, spec targe
 			return nil, errors.Join(err, t.Close())
 		}
 		if release != "" {
-			return &opened{judgedAs{t, release}, t}, nil
+			return &opened{target.As{Target: t, Release: release}, t}, nil
 		}
 		return &opened{t, t}, nil
 	case kafkaTarget:

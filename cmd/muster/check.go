@@ -30,7 +30,7 @@ func checkCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], report, limits) },
 	}
-	cmd.Flags().DurationVar(&limits.Timeout, "timeout", 30*time.Second, "time for each group of the history")
+	cmd.Flags().DurationVar(&limits.Timeout, "timeout", 30*time.Second, "time for each group of a history, or for all of a log of ownership")
 	cmd.Flags().StringVar(&report, "report", "", "write a page for each group that cannot be explained to this `folder`")
 	return cmd
 }
@@ -40,7 +40,7 @@ func check(cmd *cobra.Command, path, report string, limits linearize.Limits) err
 		return err
 	}
 	if ownership.IsFile(cmd.Context(), path) {
-		return checkOwnership(cmd, path)
+		return checkOwnership(cmd, path, limits.Timeout)
 	}
 	v, h, err := linearize.CheckFile(cmd.Context(), path, limits)
 	if err != nil && cmd.Context().Err() != nil {
@@ -53,6 +53,9 @@ func check(cmd *cobra.Command, path, report string, limits linearize.Limits) err
 	fmt.Fprintf(out, "%s: a history of %s, seed %d\n", path, h.Header.Target, h.Header.Seed)
 	for _, g := range v.Groups {
 		fmt.Fprintf(out, "  group %s: %s, at most %d at a time: %v", g.Group, counted(g.Calls, "call"), g.Overlap, g.Result)
+		if g.Cleaned {
+			fmt.Fprintf(out, ", if the target has removed it while it was Empty and had no offsets, as it does every %v", h.Header.Cleanup)
+		}
 		if g.Reason != "" {
 			fmt.Fprintf(out, " (%s)", g.Reason)
 		}
@@ -96,7 +99,7 @@ func noHistory(cmd *cobra.Command) error {
 			here += "\n  muster check " + quoted(f)
 		}
 	}
-	return usage("check takes the FILE of a history. A run of muster verify on impl leaves one where the judge of linearizability finds a failure: "+
+	return usage("check takes the FILE of a history. A run of muster verify or muster campaign leaves one where the judge of linearizability finds a failure: "+
 		"%s/history-SEED.jsonl has the whole run, history-SEED-GROUP.jsonl the calls that are enough; %s\nsee: %s --help", outDir, here, cmd.CommandPath())
 }
 

@@ -102,6 +102,9 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	if len(r.Profiles) > 1 {
 		v.Warn("groups are explained by different profiles (%v), although a target should have one", r.Profiles)
 	}
+	if r.Cleaned > 0 {
+		v.Warn("what was seen of %s can be explained only if the target removes groups that are Empty and have no offsets, as Kafka does now and then (offsets.retention.check.interval.ms)", counted(r.Cleaned, "group"))
+	}
 	if !short {
 		for _, doubt := range r.Doubts(asked) {
 			v.CannotTell("linearizability: %s", doubt)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,26 +80,41 @@ func explainOwnership(w io.Writer, id string) error {
 	return nil
 }
 
-// checkOwnership judges a log of ownership.
-func checkOwnership(cmd *cobra.Command, path string) error {
-	l, problems, err := ownership.ReadFile(cmd.Context(), path)
+// mostTold violations of a log are told at length. Each takes as long as judging the log.
+const mostTold = 20
+
+// checkOwnership judges a log of ownership, for at most so long.
+func checkOwnership(cmd *cobra.Command, path string, timeout time.Duration) error {
+	timeout = cmp.Or(max(0, timeout), 30*time.Second)
+	ctx, stop := context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("no verdict within %v: raise --timeout", timeout))
+	defer stop()
+	l, problems, err := ownership.ReadFile(ctx, path)
+	if err != nil && ctx.Err() != nil {
+		return undecided(ctx, path)
+	}
 	if err != nil {
 		return usage("%s cannot be judged: %v\na log of ownership is a .jsonl file in the form of docs/ownership.md, such as muster campaign leaves in %s", path, err, outDir)
 	}
 	out := plain{cmd.OutOrStdout()}
-	v := ownership.Judge(l)
 	fmt.Fprintf(out, "%s: who owned what in group %s of %s, seed %d\n", path, l.Header.Group, l.Header.Target, l.Header.Seed)
+	v, cut := ownership.JudgeWithin(ctx, l)
 	fmt.Fprintf(out, "  %s in %s; %s; at rest %s\n", counted(v.Claims, "claim"), counted(v.Generations, "generation"), counted(v.Zombies, "zombie"), counted(v.Rests, "time"))
 	for _, p := range problems {
 		fmt.Fprintf(out, "  the record itself: %s\n", p)
 	}
-	for _, one := range v.Violations {
+	for n, one := range v.Violations {
+		if n == mostTold || n > 0 && ctx.Err() != nil {
+			fmt.Fprintf(out, "\nand %d more violations, which are not told\n", len(v.Violations)-n)
+			break
+		}
 		rule, _ := ownership.FindRule(one.Rule)
 		fmt.Fprintf(out, "\n%s  a client suffers: %s\n", ownership.Tell(l, one), rule.Suffers)
 	}
 	switch {
 	case len(v.Violations) > 0:
 		return &codedError{code: verdict.ExitFail}
+	case cut != nil:
+		return undecided(ctx, path)
 	case len(problems) > 0:
 		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: not decided: the record is not whole", path)}
 	case v.Claims == 0:
@@ -107,4 +126,13 @@ func checkOwnership(cmd *cobra.Command, path string) error {
 	}
 	_, err = fmt.Fprintln(out, holds)
 	return unavailable(err)
+}
+
+// undecided says why a file was not judged to its end: somebody has interrupted it, or there was no time left.
+func undecided(ctx context.Context, path string) error {
+	why := context.Cause(ctx)
+	if errors.Is(why, context.Canceled) {
+		why = errors.New("interrupted")
+	}
+	return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: not decided: %w", path, why)}
 }

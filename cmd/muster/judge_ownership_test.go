@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +30,14 @@ func TestCheckOwnership(t *testing.T) {
 		"twice":       {header + a + b + `{"end":{"events":2}}` + "\n", 1, []string{"rule ownership.once", "In generation 1 t/0 was given to a", "a client suffers: two consumers"}},
 		"once":        {header + a + `{"end":{"events":1}}` + "\n", 0, []string{"1 claim in 1 generation", "holds: nothing was owned twice; whether anything was left over was not judged"}},
 		"cut short":   {header + a, 2, []string{"there is no end line", "not decided"}},
+		"too much":    {header + a + `{"event":"topic","at":2,"topic":"t","count":2147483647}` + "\n", 2, []string{"line 3:", "t has 2147483647 partitions, more than 2000000", "not decided"}},
 		"nothing":     {header + `{"end":{"events":0}}` + "\n", 2, []string{"nobody owned anything"}},
 		"of tomorrow": {strings.Replace(header, "/1", "/9", 1), 64, []string{`its format is "muster-ownership/9"`, "docs/ownership.md"}},
 	} {
 		file := writeText(t, "ownership.jsonl", test.text)
 		muster(t, time.Minute, "check", file).expect(t, test.code, test.want...)
 	}
+	muster(t, time.Minute, "check", "--timeout", "1ns", writeText(t, "ownership.jsonl", header+a+`{"end":{"events":1}}`+"\n")).expect(t, 2, "no verdict within 1ns: raise --timeout")
 	muster(t, time.Minute, "explain", "ownership.zombie").expect(t, 0, "A commit of an older generation is refused", "a client suffers")
 	muster(t, time.Minute, "explain", "ownership.nothing").expect(t, 64, "no rule of ownership is called ownership.nothing")
 }
@@ -91,5 +97,29 @@ func TestTellOwnership(t *testing.T) {
 	}
 	if _, err := verdict.ReadKnown(writeText(t, "slip.txt", "random ownership.once *\n"), nil); err == nil {
 		t.Error("another judge is said to know rules of ownership")
+	}
+}
+
+// TestCheckInterrupted holds that an interrupt ends the judging of a log that takes long: each of many commits is held against each of many generations.
+func TestCheckInterrupted(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString(`{"header":{"format":"muster-ownership/1","target":"t","seed":1,"group":"g","session_ns":1,"calm_ns":1}}` + "\n")
+	for n := range 20_000 {
+		fmt.Fprintf(&text, `{"event":"assigned","at":%d,"client":"a","member":"A","generation":%d,"partitions":["t/0"]}`+"\n", n, n+1)
+	}
+	for n := range 200_000 {
+		fmt.Fprintf(&text, `{"event":"commit","at":%d,"began":19999,"client":"a","member":"A","generation":20000,"partitions":["t/0"]}`+"\n", 20_000+n)
+	}
+	fmt.Fprintln(&text, `{"end":{"events":220000}}`)
+	run := start(t, command(t, 2*time.Minute, "check", "--timeout", "10m", writeText(t, "ownership.jsonl", text.String())))
+	run.stdout.await(t, "who owned what", time.Minute) // it has been read, and is judged
+	if err := run.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := run.cmd.Wait()
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) || ended.ExitCode() != 2 || !strings.Contains(run.stderr.String(), "not decided: interrupted") {
+		t.Errorf("%v: %s", err, run.stderr.String())
 	}
 }

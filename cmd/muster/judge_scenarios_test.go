@@ -10,7 +10,7 @@ import (
 	"github.com/muster-kafka/muster/internal/verdict"
 )
 
-// A scenario that fails and then passes passes, but not in silence.
+// A scenario that fails and then passes leaves the verdict on a stranger open, and it is said what to do.
 func TestUnsteadyScenariosAreTold(t *testing.T) {
 	v := verdict.New(version, "127.0.0.1:9092", "", 1)
 	v.Scenarios = &verdict.ScenarioCounts{}
@@ -25,7 +25,7 @@ func TestUnsteadyScenariosAreTold(t *testing.T) {
 	if err := v.WriteJSON(&asJSON); err != nil {
 		t.Fatal(err)
 	}
-	if v.Result != verdict.Pass || !strings.Contains(table.String(), "session-expires failed at first") || !strings.Contains(table.String(), "+ A: UNKNOWN_MEMBER_ID") || !strings.Contains(table.String(), "muster run session-expires") {
+	if v.Result != verdict.Inconclusive || !strings.Contains(table.String(), "session-expires failed at first") || !strings.Contains(table.String(), "+ A: UNKNOWN_MEMBER_ID") || !strings.Contains(table.String(), "muster run session-expires") {
 		t.Errorf("table:\n%s", table.String())
 	}
 	if !strings.Contains(asJSON.String(), `"unsteady": [`) || !strings.Contains(asJSON.String(), `"text": "- A: NONE\n+ A: UNKNOWN_MEMBER_ID\n"`) {

@@ -51,7 +51,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(verifyCommand(), runCommand(), campaignCommand(), diffCommand(), exploreCommand(), serveCommand(), serveKfakeCommand(), listCommand(), checkCommand(), explainCommand(), rulesCommand(), kafkaCommand(), atlasCommand(), witnessCommand(), cleanupCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(verifyCommand(), runCommand(), campaignCommand(), diffCommand(), exploreCommand(), serveCommand(), serveKfakeCommand(), listCommand(), checkCommand(), explainCommand(), rulesCommand(), kafkaCommand(), atlasCommand(), pairsCommand(), witnessCommand(), cleanupCommand(), doctorCommand(), versionCommand())
 	return root
 }
 

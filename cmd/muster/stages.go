@@ -56,6 +56,10 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 		s.progress.say("besides: exploration of the specification, random walks for %v, linearizability for %v, about %v in all",
 			rounded(s.budget/4), rounded(s.budget/2), about(exploring+s.budget/4+s.budget/2))
 	}
+	concurrent, lacks := spec.concurrent(opened, s.budget)
+	if whole && concurrent != nil {
+		s.progress.say("after them a campaign for %v: many clients at once (docs/campaign.md)", rounded(concurrent.Budget))
+	}
 	if dryRun {
 		s.progress.say("dry run: nothing was judged")
 		return unavailable(verdict.WriteSkips(s.stdout, ahead.skipped))
@@ -73,6 +77,16 @@ func (s *session) judge(ctx context.Context, o openOptions, scenarios []*conform
 			{{verdict.Random, walkImpl}},
 			{{verdict.Linearizability, linearizeImpl}},
 		}
+	}
+	if whole && lacks != "" {
+		v.Warn("no campaign was made, so that nothing is said of many clients at once: %s", lacks)
+	}
+	if whole && concurrent != nil {
+		v.Linearizability = &verdict.LinearizabilityCounts{}
+		stages = append(stages, stage{{verdict.Linearizability, func(ctx context.Context, s *session) error {
+			defer atEase()()
+			return s.campaign(ctx, opened.raw, *concurrent, spec.kind == addressTarget)
+		}}})
 	}
 	s.run(ctx, stages)
 	return nil

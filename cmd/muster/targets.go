@@ -47,6 +47,7 @@ type targetKind int
 const (
 	implTarget targetKind = iota
 	implTCPTarget
+	implServeTarget
 	modelTarget
 	kfakeTarget
 	rdkafkaTarget
@@ -62,7 +63,7 @@ type targetSpec struct {
 	profile string // broker profile, where the kind has them (profiled); empty is the default one
 }
 
-const targetNames = "impl, impl+tcp, model, kfake, rdkafka-mock, kafka:VERSION or HOST:PORT"
+const targetNames = "impl, impl+tcp, impl+serve, model, kfake, rdkafka-mock, kafka:VERSION or HOST:PORT"
 
 // parseTarget understands a target's name.
 func parseTarget(name string) (targetSpec, error) {
@@ -73,6 +74,8 @@ func parseTarget(name string) (targetSpec, error) {
 		spec.kind = implTarget
 	case name == "impl+tcp":
 		spec.kind = implTCPTarget
+	case name == "impl+serve":
+		spec.kind = implServeTarget
 	case name == "kfake":
 		spec.kind = kfakeTarget
 	case name == rdkafka.Name:
@@ -86,7 +89,7 @@ func parseTarget(name string) (targetSpec, error) {
 	default:
 		if _, port, err := net.SplitHostPort(name); err != nil || port == "" {
 			hint := ""
-			if near := conformance.Nearest(name, []string{"impl", "impl+tcp", "model", "kfake", rdkafka.Name}); near != "" {
+			if near := conformance.Nearest(name, []string{"impl", "impl+tcp", "impl+serve", "model", "kfake", rdkafka.Name}); near != "" {
 				hint = fmt.Sprintf("; do you mean %s?", near)
 			}
 			return spec, usage("no target is called %q: want %s%s", name, targetNames, hint)
@@ -147,7 +150,7 @@ func (s targetSpec) comparedWith(o openOptions) string {
 		return "Kafka " + strings.TrimPrefix(o.as, "kafka:")
 	case s.kind == kafkaTarget:
 		return "Kafka " + s.release
-	case s.kind == implTarget, s.kind == implTCPTarget:
+	case s.kind == implTarget, s.kind == implTCPTarget, s.kind == implServeTarget:
 		return "Kafka 4.4 with every quirk replaced by its contract"
 	default:
 		return "Kafka 4.3.1"
@@ -186,7 +189,7 @@ func (s targetSpec) open(ctx context.Context, o openOptions, p *progress, seed u
 		return nil, err
 	}
 	if release != "" && s.kind != modelTarget {
-		return &opened{judgedAs{t, release}, t}, nil
+		return &opened{target.As{Target: t, Release: release}, t}, nil
 	}
 	return &opened{t, t}, nil
 }
@@ -217,6 +220,8 @@ func (s targetSpec) openTarget(ctx context.Context, o openOptions, release strin
 		return embedded.New(o)
 	case implTCPTarget:
 		return embedded.NewTCP(ctx, embedded.Options{Seed: seed})
+	case implServeTarget:
+		return embedded.NewServed(ctx, embedded.Options{})
 	case modelTarget:
 		name := s.name
 		if release != "" {
@@ -294,16 +299,4 @@ var howMeans = map[string]string{
 	"described": "the broker told it when asked (DescribeConfigs)",
 	"measured":  "the broker does not tell it, so groups of this run were joined to find out",
 	"assumed":   "the broker does not tell it, and it was not measured (a dry run joins no group); this is Kafka's default",
-}
-
-// judgedAs is a target that is judged as a release of Kafka.
-type judgedAs struct {
-	target.Target
-	release string
-}
-
-func (t judgedAs) Capabilities() target.Capabilities {
-	c := t.Target.Capabilities()
-	c.Release = t.release
-	return c
 }

@@ -7,6 +7,7 @@ func TestParseTarget(t *testing.T) {
 	for name, want := range map[string]targetSpec{
 		"impl":             {kind: implTarget},
 		"impl+tcp":         {kind: implTCPTarget},
+		"impl+serve":       {kind: implServeTarget},
 		"model:3.9.2":      {kind: modelTarget},
 		"kfake":            {kind: kfakeTarget},
 		"rdkafka-mock":     {kind: rdkafkaTarget},

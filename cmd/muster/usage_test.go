@@ -72,7 +72,7 @@ func TestWrongUsage(t *testing.T) {
 		"many scenarios":                {[]string{"explain", "join-"}, []string{"scenarios begin so: muster list join-"}},
 		"nearly a name":                 {[]string{"list", "comit-fetch"}, []string{"do you mean commit-fetch?"}},
 		"nearly a target":               {[]string{"verify", "kfaek"}, []string{"do you mean kfake?"}},
-		"check nothing":                 {[]string{"check"}, []string{"FILE of a history", "muster verify on impl leaves one", "there is none in muster-out here", "muster check --help"}},
+		"check nothing":                 {[]string{"check"}, []string{"FILE of a history", "muster verify or muster campaign leaves one", "there is none in muster-out here", "muster check --help"}},
 		"recording with a report":       {[]string{"run", goodFile, "--rewrite", "--target", "kafka:4.3.1", "--json", "v.json"}, []string{"leave --json, --junit and --report out"}},
 		"a setting without value":       {[]string{"kafka", "start", "4.3.1", "--set", "delay"}, []string{"KEY=VALUE"}},
 		"cleaning up everything":        {[]string{"cleanup", "127.0.0.1:1", "--prefix", "prod-"}, []string{"muster-"}},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/internal/verdict"
 )
 
@@ -15,6 +14,7 @@ const verifyLong = `Verify judges a group coordinator and gives a verdict.
 TARGET is one of
   impl            the reference coordinator in this process (the default; every judge runs)
   impl+tcp        the same behind a socket
+  impl+serve      the same as muster serve runs it, topics and transactions being kfake's
   model           the specification itself
   kfake           franz-go's fake cluster
   rdkafka-mock    librdkafka's mock cluster, built on demand: takes Go and a C compiler
@@ -35,7 +35,7 @@ const (
 type verifyOptions struct {
 	open                 openOptions
 	reports              reports
-	known, writeKnown    string
+	known                knownLists
 	seed                 uint64
 	budget               time.Duration
 	strict, dryRun, slow bool
@@ -66,8 +66,7 @@ func verifyCommand() *cobra.Command {
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of the random judges; without it one is drawn and printed")
 	flags.DurationVar(&o.budget, "budget", 20*time.Second, "time for the judges that have no end of their own")
 	flags.BoolVar(&o.strict, "strict", false, strictHelp)
-	flags.StringVar(&o.known, "known", "", "`file` that lists known failures, which do not count")
-	flags.StringVar(&o.writeKnown, "write-known", "", "write such a list of this run's failures to this `file`")
+	o.known.flags(cmd)
 	flags.BoolVar(&o.slow, "slow", false, slowHelp)
 	flags.BoolVar(&o.dryRun, "dry-run", false, dryRunHelp)
 	o.open.flags(cmd)
@@ -78,18 +77,19 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	if o.budget <= 0 {
 		return usage("--budget %v: want more than nothing, as in --budget 30s", o.budget)
 	}
-	if o.dryRun && (o.reports != (reports{}) || o.writeKnown != "") {
+	if o.dryRun && (o.reports != (reports{}) || o.known.write != "") {
 		return usage("--dry-run judges nothing, so there is nothing to write: leave --json, --junit, --report and --write-known out")
 	}
-	known, err := o.readKnown()
+	known, err := o.known.read()
 	if err != nil {
 		return err
 	}
 	v := verdict.New(version, o.open.name, "", o.seed)
-	outputs, err := o.outputs(v)
+	outputs, err := o.reports.outputs(v)
 	if err != nil {
 		return err
 	}
+	outputs = append(outputs, o.known.outputs(v)...)
 	if err := writable(outputs); err != nil {
 		return err
 	}
@@ -108,29 +108,4 @@ func (o *verifyOptions) verify(cmd *cobra.Command) error {
 	s.progress.done()
 	v.Close(o.strict, known, time.Since(began))
 	return conclude(cmd, v, outputs)
-}
-
-// readKnown reads the list of --known, nil without one.
-func (o *verifyOptions) readKnown() (*verdict.KnownList, error) {
-	if o.known == "" {
-		return nil, nil
-	}
-	all, err := conformance.Scenarios()
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	known, err := verdict.ReadKnown(o.known, scenarioNames(all))
-	if err != nil {
-		return nil, usage("--known: %v", err)
-	}
-	return known, nil
-}
-
-// outputs are the files that were asked for.
-func (o *verifyOptions) outputs(v *verdict.Verdict) ([]output, error) {
-	outputs, err := o.reports.outputs(v)
-	if o.writeKnown != "" {
-		outputs = append(outputs, output{"write-known", o.writeKnown, v.WriteKnown})
-	}
-	return outputs, err
 }

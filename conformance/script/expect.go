@@ -25,7 +25,7 @@ func NewExpect(text string) Expect {
 func parseExpect(raw string) (Expect, error) {
 	e := Expect{Raw: raw, Text: raw}
 	if i := commentAt(raw); i >= 0 {
-		e.Text = strings.TrimRight(raw[:i], " \t")
+		e.Text = strings.TrimRight(raw[:i], blanks)
 		note := strings.TrimSpace(raw[i+1:])
 		if rule, ok := strings.CutPrefix(note, "free:"); ok {
 			e.Free = strings.TrimSpace(rule)

@@ -32,12 +32,14 @@ func (v Verbs) names() []string {
 	return names
 }
 
+// blanks at the end of a line mean nothing; a carriage return is one, since some editors end lines with it.
+const blanks = " \t\r"
+
 // Parse reads a scenario file. The error is an *Error.
 func Parse(name string, src []byte, verbs Verbs) (*File, error) {
-	text := strings.ReplaceAll(string(src), "\r\n", "\n")
-	p := &parser{file: &File{Name: name}, verbs: verbs, lines: strings.Split(text, "\n")}
+	p := &parser{file: &File{Name: name}, verbs: verbs, lines: strings.Split(string(src), "\n")}
 	for i, l := range p.lines {
-		p.lines[i] = strings.TrimRight(l, " \t")
+		p.lines[i] = strings.TrimRight(l, blanks)
 	}
 	if err := p.run(); err != nil {
 		return nil, err

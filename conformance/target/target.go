@@ -90,6 +90,10 @@ type Capabilities struct {
 	// InitialDelay is group.initial.rebalance.delay.ms: how long the first rebalance of an Empty group waits.
 	InitialDelay time.Duration
 
+	// Cleanup is offsets.retention.check.interval.ms, of a target that is not the harness's own: how often it removes groups that are Empty and have no offsets,
+	// whoever's they are. 0 is never, or too rarely to matter.
+	Cleanup time.Duration
+
 	// Versions are the request versions that the target offers, by API key.
 	Versions map[int16]VersionRange
 
@@ -142,6 +146,18 @@ type VersionRange struct{ Min, Max int16 }
 
 // Has reports whether v is in the range.
 func (r VersionRange) Has(v int16) bool { return r.Min <= v && v <= r.Max }
+
+// As is a target that is judged as a release of Kafka, whatever it says of itself.
+type As struct {
+	Target
+	Release string
+}
+
+func (a As) Capabilities() Capabilities {
+	caps := a.Target.Capabilities()
+	caps.Release = a.Release
+	return caps
+}
 
 // Stranger is a target that does not say which release it is, as a plain address does not.
 type Stranger struct{ Target }

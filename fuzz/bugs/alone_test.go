@@ -58,8 +58,8 @@ func alone(t *testing.T) string {
 func TestClientsLeftAlone(t *testing.T) {
 	t.Parallel()
 	binary := plantedBinary(t)
-	if found, took := run(t, binary, aloneJudge, EnvVar+"="); found != "" {
-		t.Errorf("with no bug awake, after %.1f s: %s", took.Seconds(), found)
+	if found, took := run(t, binary, aloneJudge, EnvVar+"="); found.Text != "" {
+		t.Errorf("with no bug awake, after %.1f s: %s", took.Seconds(), found.Text)
 	}
 	all, err := All()
 	if err != nil {
@@ -70,7 +70,8 @@ func TestClientsLeftAlone(t *testing.T) {
 		if bug.ID != quickAlone && os.Getenv("MUSTER_NIGHTLY") == "" {
 			continue
 		}
-		found, took := run(t, binary, aloneJudge, bug.Env())
+		result, took := run(t, binary, aloneJudge, bug.Env())
+		found := result.Text
 		switch {
 		case found == "" && must:
 			t.Errorf("%-34s not noticed in %.1f s: %s", bug.ID, took.Seconds(), bug.Title)

@@ -3,9 +3,11 @@ package bugs
 import (
 	"context"
 	"go/format"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -19,7 +21,7 @@ func TestBankApplies(t *testing.T) {
 	if len(all) == 0 {
 		t.Fatal("the bank is empty")
 	}
-	root, err := moduleRoot(context.Background())
+	root, err := Root(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,14 +37,21 @@ func TestBankApplies(t *testing.T) {
 			t.Errorf("%s with its bugs is not Go: %v", file, err)
 		}
 	}
+	scenarios, err := conformance.Scenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, bug := range all {
 		if _, ok := classic.FindRule(bug.Rule); !ok {
 			t.Errorf("bug %s breaks %q, which is not a rule", bug.ID, bug.Rule)
 		}
 		for _, judge := range strings.Split(bug.CaughtBy, ", ") {
-			if judges[judge] == nil {
+			if _, ok := judgeOf(judge); !ok {
 				t.Errorf("bug %s is to be caught by %q, which is not a judge", bug.ID, judge)
 			}
+		}
+		if !slices.ContainsFunc(scenarios, func(s *conformance.Scenario) bool { return bug.Written == "" || s.Name == bug.Written }) {
+			t.Errorf("bug %s says that scenario %q was written for it, which does not exist", bug.ID, bug.Written)
 		}
 		for _, edit := range bug.Edits {
 			if !strings.HasPrefix(edit.File, "impl/") {

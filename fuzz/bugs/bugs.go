@@ -27,9 +27,15 @@ type Bug struct {
 	Rule     string // the rule of the specification that it breaks
 	Suffers  string // what a client suffers
 	CaughtBy string // the judges that have to notice it: "lockstep, converge, linearize"
+	Written  string // the scenario that was written for it; mostly there is none
 	Prose    string
 	Edits    []Edit
+
+	text string // all of its bug.txt
 }
+
+// Real reports whether a coordinator that was in use has had the bug. The others were made up.
+func (b Bug) Real() bool { return !strings.HasPrefix(b.Public, "none") }
 
 // MustBeCaughtBy reports whether the judge has to notice the bug.
 func (b Bug) MustBeCaughtBy(judge string) bool {

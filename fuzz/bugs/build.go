@@ -22,8 +22,13 @@ func BuildTest(ctx context.Context, pkg, out string) error {
 	return build(ctx, out, "test", "-c", pkg)
 }
 
+// BuildFuzz is BuildTest for a binary that fuzzes (-test.fuzz), and is told which code an input reaches.
+func BuildFuzz(ctx context.Context, pkg, out string) error {
+	return build(ctx, out, "test", "-c", "-fuzz=.", pkg)
+}
+
 func build(ctx context.Context, out, command string, args ...string) error {
-	root, err := moduleRoot(ctx)
+	root, err := Root(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,6 +40,12 @@ func build(ctx context.Context, out, command string, args ...string) error {
 	if err != nil {
 		return err
 	}
+	return BuildOver(ctx, root, files, out, append([]string{command}, args...)...)
+}
+
+// BuildOver runs a command of go that builds ("build", "./cmd/muster", or "test", "-c", ...) with files in the place of those of the tree at root, or
+// added to them, by slash-separated path. What it makes is the file out.
+func BuildOver(ctx context.Context, root string, files map[string][]byte, out string, args ...string) error {
 	dir, err := os.MkdirTemp("", "muster-bugs-")
 	if err != nil {
 		return err
@@ -47,16 +58,16 @@ func build(ctx context.Context, out, command string, args ...string) error {
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}
-	run := exec.CommandContext(ctx, "go", append([]string{command, "-overlay", overlay, "-o", out}, args...)...)
+	run := exec.CommandContext(ctx, "go", append([]string{args[0], "-overlay", overlay, "-o", out}, args[1:]...)...)
 	run.Dir = root
 	if output, err := run.CombinedOutput(); err != nil {
-		return fmt.Errorf("the overlay build of %s failed (%w): is a bug's new text still right?\n%s", strings.Join(args, " "), err, output)
+		return fmt.Errorf("the overlay build of %s failed (%w): is the new text still right?\n%s", strings.Join(args[1:], " "), err, output)
 	}
 	return nil
 }
 
-// moduleRoot asks the go command for the folder of this module's go.mod.
-func moduleRoot(ctx context.Context) (string, error) {
+// Root asks the go command for the folder of this module's go.mod.
+func Root(ctx context.Context) (string, error) {
 	run := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
 	output, err := run.Output()
 	if err != nil {

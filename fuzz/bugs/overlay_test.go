@@ -38,6 +38,13 @@ func TestParse(t *testing.T) {
 	if want := "What was real.\nrule: is a word of prose here.\n\n"; bug.Prose != want {
 		t.Errorf("prose %q, want %q", bug.Prose, want)
 	}
+	if bug.Written != "" || !bug.Real() {
+		t.Errorf("nothing was written for it, and it was real: %+v", bug)
+	}
+	written, err := Parse("door", strings.Replace(sample, "caught by:", "written for it: door-opens\ncaught by:", 1))
+	if err != nil || written.Written != "door-opens" || written.digest() == bug.digest() {
+		t.Errorf("a scenario was written for it: %+v, %v", written, err)
+	}
 	want := Edit{File: "house/door.go", Old: "\treturn open\n", New: "\tif $BUG {\n\t\treturn shut\n\t}\n\treturn open\n"}
 	if len(bug.Edits) != 1 || bug.Edits[0] != want {
 		t.Errorf("edits %+v, want %+v", bug.Edits, want)

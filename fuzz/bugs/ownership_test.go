@@ -19,7 +19,7 @@ import (
 const owning = 16 * time.Second
 
 // own lets real consumers work, in a group for each way of balancing, and judges who owned what.
-func own(t *testing.T) string {
+func own(t *testing.T) finding {
 	target, err := embedded.NewTCP(t.Context(), embedded.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func own(t *testing.T) string {
 	work.Wait()
 	for _, one := range found {
 		if one != "" {
-			return one
+			return finding{Text: one}
 		}
 	}
-	return ""
+	return finding{}
 }

@@ -29,9 +29,10 @@ const Placeholder = "$BUG"
 //		return g.answer(NONE)
 //	end:
 //
-// The five headers are required; old and new are whole lines; a file may be edited more than once.
+// The headers are required; old and new are whole lines; a file may be edited more than once. "written for it: NAME" is one more header, for a bug that
+// a scenario was written for: no judge may know a bug.
 func Parse(id, text string) (Bug, error) {
-	p := &reader{bug: Bug{ID: id}, lines: strings.Split(text, "\n")}
+	p := &reader{bug: Bug{ID: id, text: text}, lines: strings.Split(text, "\n")}
 	for p.next < len(p.lines) {
 		if err := p.line(); err != nil {
 			return Bug{}, fmt.Errorf("line %d: %w", p.next, err)
@@ -79,7 +80,7 @@ func (p *reader) line() error {
 
 // header takes a header line, or a line of prose.
 func (p *reader) header(line string) {
-	for name, field := range map[string]*string{"public": &p.bug.Public, "rule": &p.bug.Rule, "suffers": &p.bug.Suffers, "caught by": &p.bug.CaughtBy} {
+	for name, field := range map[string]*string{"public": &p.bug.Public, "rule": &p.bug.Rule, "suffers": &p.bug.Suffers, "caught by": &p.bug.CaughtBy, "written for it": &p.bug.Written} {
 		if value, ok := strings.CutPrefix(line, name+": "); ok && *field == "" && strings.TrimSpace(p.bug.Prose) == "" {
 			*field = strings.TrimSpace(value)
 			return

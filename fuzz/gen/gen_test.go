@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,31 @@ func TestBytesSource(t *testing.T) {
 	}
 	if got := b.Intn(5, ""); got != 0 {
 		t.Errorf("beyond the end: %d", got)
+	}
+}
+
+// A byte of a script is an event: what it chooses does not depend on what comes before, but for the last bytes, which take another one with them.
+func TestScript(t *testing.T) {
+	choices := func(s *Script, n int) (all []int) {
+		for range n {
+			all = append(all, s.Intn(1000, ""))
+		}
+		return all
+	}
+	s := NewScript([]byte{0, 7, 9, 7, Wide, 1, Wide, 2})
+	if got := choices(s, 3); !slices.Equal(got, []int{0, 0, 0}) {
+		t.Errorf("the plain head: %v", got)
+	}
+	var events [][]int
+	for n := 0; !s.Ended(); n++ {
+		s.Event()
+		events = append(events, choices(s, 1+n%3)) // how many are drawn makes no difference to the next
+	}
+	if len(events) != 5 || events[0][0] != events[2][0] || events[0][0] == events[1][0] || events[3][0] == events[4][0] {
+		t.Errorf("%v", events)
+	}
+	if s.Event(); s.Intn(1000, "") != 0 {
+		t.Error("beyond the end it is not plain")
 	}
 }
 

@@ -8,6 +8,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
+// Beat is a Heartbeat of a client, drawn by nobody: what consumers send while time passes.
+func (g *Generator) Beat(c *Client) Event {
+	e := g.request(c, c.Heartbeat())
+	strip(e.Request, e.Version)
+	e.ClientID = c.Name
+	g.send(&e)
+	return e
+}
+
 // join is a JoinGroup with the client's own list; now and then with other timeouts.
 func (g *Generator) join(c *Client) Event {
 	return g.request(c, g.joinRequest(c))
@@ -81,7 +90,7 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 		Commit(r, g.setup.Topic, p, int64(g.payload)+2000, "")
 	}
 	if g.setup.Retention && g.src.Intn(3, "retention") == 2 {
-		r.RetentionTimeMillis = []int64{5_000, 0, 200_000}[g.src.Intn(3, "how long")]
+		r.RetentionTimeMillis = []int64{5_000, 0, 2_200_000_000}[g.src.Intn(3, "how long")] // the last is more than 32 bits hold
 	}
 	switch g.src.Intn(10, "more offsets") {
 	case 6:
@@ -92,9 +101,10 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 		Commit(r, "nosuch", 0, int64(g.payload), "")
 	case 9:
 		r.Topics = nil
-		if g.src.Intn(2, "unknown topic only") == 0 {
+		switch what := g.src.Intn(8, "nothing that can be stored"); {
+		case what < 4:
 			Commit(r, "nosuch", p, int64(g.payload), "")
-		} else {
+		case what < 7:
 			Commit(r, g.setup.Topic, p, int64(g.payload), g.longNote())
 		}
 	}
@@ -108,7 +118,7 @@ func (g *Generator) longNote() string {
 	return g.long
 }
 
-// fetches is an OffsetFetch of both partitions, or of all there are.
+// fetches is an OffsetFetch of both partitions, of a topic that does not exist, or of all there are.
 func (g *Generator) fetches(c *Client) Event {
 	r := kmsg.NewPtrOffsetFetchRequest()
 	one := kmsg.NewOffsetFetchRequestGroup()
@@ -117,10 +127,13 @@ func (g *Generator) fetches(c *Client) Event {
 	if g.setup.Transactions {
 		r.RequireStable = g.src.Intn(2, "stable") == 1
 	}
-	if g.src.Intn(3, "all") != 2 {
-		ps := []int32{0, 1}
-		r.Topics = []kmsg.OffsetFetchRequestTopic{{Topic: g.setup.Topic, Partitions: ps}}
-		one.Topics = []kmsg.OffsetFetchRequestGroupTopic{{Topic: g.setup.Topic, Partitions: ps}}
+	if what := g.src.Intn(6, "all"); what < 4 {
+		topic, ps := g.setup.Topic, []int32{0, 1}
+		if what == 3 {
+			topic = "nosuch"
+		}
+		r.Topics = []kmsg.OffsetFetchRequestTopic{{Topic: topic, Partitions: ps}}
+		one.Topics = []kmsg.OffsetFetchRequestGroupTopic{{Topic: topic, Partitions: ps}}
 	}
 	r.Groups = append(r.Groups, one)
 	e := g.request(c, r)

@@ -197,6 +197,10 @@ func (c *Coordinator) loadEnd(ev LoadEnd) {
 		g := c.groups[id]
 		c.dropHollow(g) // nothing is left of it but tombstones
 		g.subscribed = g.subscriptions()
+		if c.groups[id] != nil {
+			c.reason = TakenOver
+			c.observe(g, Dead)
+		}
 		for _, m := range g.order {
 			c.armSession(g, m)
 		}

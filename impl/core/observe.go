@@ -37,6 +37,7 @@ const (
 	Deleted          Reason = "deleted"
 	Replaced         Reason = "a static member was replaced"
 	Loaded           Reason = "loaded with more members than group.max.size"
+	TakenOver        Reason = "loaded"
 	NoOffsetsLeft    Reason = "no offsets left"
 	Inconsistent     Reason = "an inconsistency"
 )
@@ -44,7 +45,7 @@ const (
 // Reasons are all of them.
 var Reasons = []Reason{
 	Created, MemberJoined, LeaderRejoined, ProtocolsChanged, MemberRejoined, MemberLeft, SessionExpired, JoinNotCompleted, IDNotUsed,
-	AllJoined, JoinTimedOut, DelayOver, SyncTimedOut, LeaderSynced, WriteFailed, Deleted, Replaced, Loaded, NoOffsetsLeft, Inconsistent,
+	AllJoined, JoinTimedOut, DelayOver, SyncTimedOut, LeaderSynced, WriteFailed, Deleted, Replaced, Loaded, TakenOver, NoOffsetsLeft, Inconsistent,
 }
 
 // observe tells the observer, if there is one.

@@ -2,6 +2,9 @@ package core
 
 import "github.com/twmb/franz-go/pkg/kmsg"
 
+// ErrorAnswer is how a request is told an error as a whole; nil where its API is none of a group coordinator.
+func ErrorAnswer(r Request, code int16) kmsg.Response { return errorAnswer(r, code) }
+
 // errorAnswer says the same error of everything that a request asks, in the shape that its API and version have for it (§5.3).
 func errorAnswer(r Request, code int16) kmsg.Response {
 	switch req := r.Message.(type) {

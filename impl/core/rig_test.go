@@ -15,7 +15,7 @@ import (
 
 // rig is a coordinator on virtual time whose invariants are checked after each step.
 type rig struct {
-	*testing.T
+	testing.TB
 	sim      *sim.Sim
 	last     core.Ticket
 	answers  map[core.Ticket]kmsg.Response
@@ -30,9 +30,9 @@ const (
 	rebalance = 30 * time.Second
 )
 
-func newRig(t *testing.T, change ...func(*core.Settings)) *rig {
+func newRig(t testing.TB, change ...func(*core.Settings)) *rig {
 	t.Helper()
-	r := &rig{T: t, answers: map[core.Ticket]kmsg.Response{}, rejects: map[core.Ticket]string{}}
+	r := &rig{TB: t, answers: map[core.Ticket]kmsg.Response{}, rejects: map[core.Ticket]string{}}
 	ids := 0
 	s := core.Settings{
 		Node:        core.Node{ID: 7, Host: "h", Port: 9},

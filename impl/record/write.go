@@ -1,32 +1,26 @@
 package record
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/muster-kafka/muster/impl/core"
 )
 
 // Write appends the records of a write.
 func (l *Log) Write(w core.Append) {
-	for _, r := range w.Records {
-		switch r.Kind {
-		case core.GroupRecord:
-			l.Append(GroupKey(r.Group), GroupValue(r.Metadata))
-		case core.GroupTombstone:
-			l.Append(GroupKey(r.Group), nil)
-		case core.OffsetRecord:
-			key, value := OffsetKey(r.Group, r.Topic, r.Partition), OffsetValue(r.Offset)
-			if r.Producer == nil {
-				l.Append(key, value)
-			} else {
-				l.AppendPending(*r.Producer, key, value)
-			}
-		case core.OffsetTombstone:
-			l.Append(OffsetKey(r.Group, r.Topic, r.Partition), nil)
-		case core.CommitMarker, core.AbortMarker:
-			l.Mark(*r.Producer, r.Kind == core.CommitMarker)
-		}
+	for _, r := range Raws(w, l.next) {
+		l.Take(r)
+	}
+}
+
+// Take appends a record at its own position, which is not before that of the last one.
+func (l *Log) Take(r Raw) {
+	l.next = r.Position
+	switch {
+	case r.Marker:
+		l.Mark(*r.Producer, r.Commit)
+	case r.Producer != nil && r.Value != nil:
+		l.AppendPending(*r.Producer, r.Key, r.Value)
+	default:
+		l.Append(r.Key, r.Value)
 	}
 }
 
@@ -35,14 +29,13 @@ func (l *Log) Write(w core.Append) {
 func Replay(stored []Stored) ([]core.Record, error) {
 	records := make([]core.Record, 0, len(stored))
 	for _, s := range stored {
-		e, err := Decode(s.Key, s.Value)
-		if errors.Is(err, ErrUnknownKey) {
-			continue
-		}
+		r, known, err := Raw{Position: s.Position, Key: s.Key, Value: s.Value, Producer: s.Producer}.Record()
 		if err != nil {
-			return nil, fmt.Errorf("record at position %d: %w; the log is damaged", s.Position, err)
+			return nil, err
 		}
-		records = append(records, e.record(s.Producer))
+		if known {
+			records = append(records, r)
+		}
 	}
 	return records, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/muster-kafka/muster/impl/groupstats"
 )
 
-// admin is the listener for people and their monitoring: GET /metrics. It is apart from the one for clients, so that it can be bound to
+// admin is the listener for people and their monitoring: GET /metrics, and pages besides. It is apart from the one for clients, so that it can be bound to
 // another address.
 type admin struct {
 	listener net.Listener
@@ -21,7 +21,7 @@ type admin struct {
 	done     chan struct{}
 }
 
-func startAdmin(addr string, stats *groupstats.Stats, report func(error)) (*admin, error) {
+func startAdmin(addr string, stats *groupstats.Stats, pages map[string]http.HandlerFunc, report func(error)) (*admin, error) {
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(stats); err != nil {
 		return nil, err
@@ -32,6 +32,9 @@ func startAdmin(addr string, stats *groupstats.Stats, report func(error)) (*admi
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4}))
+	for path, page := range pages {
+		mux.HandleFunc("GET "+path, page)
+	}
 	a := &admin{listener: listener, done: make(chan struct{}), http: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}}
 	go func() {
 		defer close(a.done)

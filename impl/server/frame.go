@@ -1,17 +1,14 @@
 package server
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
-)
 
-// errGone is the client's end of a connection, between two requests or within one.
-var errGone = errors.New("the client has gone")
+	"github.com/muster-kafka/muster/impl/core"
+)
 
 // header is what comes before a request's body.
 type header struct {
@@ -20,40 +17,31 @@ type header struct {
 	clientID     string
 }
 
-// readRequest reads a frame and the request in it. Any error means that the connection is of no use any more.
-func readRequest(r io.Reader, maxFrame int) (header, kmsg.Request, error) {
-	var size int32
-	if err := binary.Read(r, binary.BigEndian, &size); err != nil {
-		return header{}, nil, errGone
-	}
-	if size < 0 || int64(size) > int64(maxFrame) {
-		return header{}, nil, fmt.Errorf("frame of %d bytes; 0 to %d are read here", size, maxFrame)
-	}
-	var frame bytes.Buffer // grows with what arrives, not with what is announced
-	if _, err := io.CopyN(&frame, r, int64(size)); err != nil {
-		return header{}, nil, errGone
-	}
-	return parseRequest(frame.Bytes())
-}
-
-// parseRequest reads header (version 1, or 2 for flexible requests) and body.
-func parseRequest(frame []byte) (h header, req kmsg.Request, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s v%d: body cannot be read: %v", kmsg.NameForKey(h.key), h.version, p)
-		}
-	}()
+// parseHeader reads a request's header up to its client id, and returns what follows.
+func parseHeader(frame []byte) (h header, rest []byte, err error) {
 	if len(frame) < 8 {
 		return h, nil, fmt.Errorf("frame of %d bytes is too short for a request header", len(frame))
 	}
 	h.key = int16(binary.BigEndian.Uint16(frame))
 	h.version = int16(binary.BigEndian.Uint16(frame[2:]))
 	h.correlation = int32(binary.BigEndian.Uint32(frame[4:]))
-	rest, err := h.readClientID(frame[8:])
+	rest, err = h.readClientID(frame[8:])
+	return h, rest, err
+}
+
+// parseRequest reads header (version 1, or 2 for flexible requests) and body of a request in one of the versions that are offered. Any error
+// means that the connection is of no use any more.
+func parseRequest(frame []byte, versions map[kmsg.Key]core.VersionRange) (h header, req kmsg.Request, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s v%d: body cannot be read: %v", kmsg.NameForKey(h.key), h.version, p)
+		}
+	}()
+	h, rest, err := parseHeader(frame)
 	if err != nil {
 		return h, nil, err
 	}
-	offered, known := Versions()[kmsg.Key(h.key)]
+	offered, known := versions[kmsg.Key(h.key)]
 	tooNew := known && kmsg.Key(h.key) == kmsg.ApiVersions && h.version > offered.Max // answered, so that the client can ask again
 	if !known || !offered.Has(h.version) && !tooNew {
 		return h, nil, fmt.Errorf("API key %d version %d is not served", h.key, h.version)

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"bytes"
+	"net"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -16,7 +16,18 @@ func FuzzReadRequest(f *testing.F) {
 	}
 	f.Add([]byte{0x7f, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		h, req, err := readRequest(bytes.NewReader(data), 1<<16)
+		limits := Limits{Frame: 1 << 16}.withDefaults()
+		ours, theirs := net.Pipe()
+		defer ours.Close()
+		go func() {
+			_, _ = theirs.Write(data)
+			_ = theirs.Close()
+		}()
+		frame, err := newConn(ours, limits, newMemory(limits)).read()
+		if err != nil {
+			return
+		}
+		h, req, err := parseRequest(frame, Versions())
 		if err != nil {
 			return
 		}

@@ -99,7 +99,7 @@ func (f *Front) Handle(req kmsg.Request, version int16) (resp kmsg.Response, del
 	}
 	switch req := req.(type) {
 	case *kmsg.ApiVersionsRequest:
-		return apiVersions(req, version), nil, true
+		return apiVersions(req, version, offered, nil), nil, true
 	case *kmsg.MetadataRequest:
 		resp = f.metadata(req, version)
 	case *kmsg.CreateTopicsRequest:
@@ -120,11 +120,15 @@ func (f *Front) Handle(req kmsg.Request, version int16) (resp kmsg.Response, del
 // softwareName is what clients may call themselves from version 3 of ApiVersions.
 var softwareName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9\-.]*[a-zA-Z0-9])?$`)
 
-// apiVersions answers a version that is too new with version 0 and what versions there are, so that the client can ask again.
-func apiVersions(req *kmsg.ApiVersionsRequest, version int16) kmsg.Response {
+// apiVersions answers a version that is too new with version 0 and what versions there are, so that the client can ask again. Features are those
+// of another answer, if there is one.
+func apiVersions(req *kmsg.ApiVersionsRequest, version int16, offered map[kmsg.Key]core.VersionRange, features *kmsg.ApiVersionsResponse) kmsg.Response {
 	resp := kmsg.NewPtrApiVersionsResponse()
 	resp.FinalizedFeaturesEpoch = -1
-	offered := Versions()
+	if features != nil {
+		resp.FinalizedFeaturesEpoch = features.FinalizedFeaturesEpoch
+		resp.SupportedFeatures, resp.FinalizedFeatures = features.SupportedFeatures, features.FinalizedFeatures
+	}
 	if !offered[kmsg.ApiVersions].Has(version) {
 		resp.SetVersion(0)
 		resp.ErrorCode = core.UnsupportedVersion

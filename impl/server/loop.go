@@ -2,28 +2,51 @@ package server
 
 import (
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/impl/core"
-	"github.com/muster-kafka/muster/impl/record"
+	"github.com/muster-kafka/muster/impl/store"
 )
 
 // errStopped ends the requests of a server that is being closed.
 var errStopped = errors.New("the server has been closed")
 
+// errNotKept ends a request of which nobody knows what came of it.
+var errNotKept = errors.New("the log cannot be written")
+
 // loop owns the coordinator: everything that happens to it happens in run.
 type loop struct {
 	core   *core.Coordinator
-	front  *Front
-	txns   *Transactions
-	log    record.Log
+	front  *Front        // may be nil, and with it txns: then a request is the coordinator's
+	txns   *Transactions // may be nil
+	keeper *keeper
 	timers core.TimerQueue
-	acks   []core.Appended
 	watch  func(time.Time, core.Event, []core.Effect) // see Options
 
+	leader   atomic.Int32             // the node that coordinates these groups
+	stranger *core.Coordinator        // answers what other nodes are asked; nil where there are none
+	fails    func(group string) int16 // says of a write that it shall fail, and how; may be nil
+	late     core.AppendID            // the last write that has timed out and is not settled
+	report   func(error)              // of what cannot be loaded; may be nil
+
+	loads      int                                // how often the groups have moved
+	toLoad     bool                               // once nothing is open any more
+	awaited    []chan struct{}                    // who waits for the end of a load
+	told       func(store.Loaded, error)          // of the first load; nil where there is none, or it is over
+	known      func(core.Producer, []string) bool // takes up a transaction that a former process left open; nil where all are aborted
+	failed     bool                               // a write has failed since the last load, so the groups have been given up
+	background sync.WaitGroup                     // loads
+
+	owed    []core.Marker                 // that could not be written, because the groups were being loaded
+	marking map[core.Marker][]func(error) // who waits for the end of a transaction to be written
+
 	jobs    chan job
+	calls   chan func()
 	quit    chan struct{}
 	waiting map[core.Ticket]chan<- outcome
 	ticket  core.Ticket
@@ -32,6 +55,7 @@ type loop struct {
 // job is a request and where its outcome goes; the channel has room for it.
 type job struct {
 	request core.Request
+	node    int32 // that was asked
 	outcome chan<- outcome
 }
 
@@ -41,19 +65,27 @@ type outcome struct {
 }
 
 func newLoop(settings core.Settings, topics map[string]int32) *loop {
-	l := &loop{jobs: make(chan job), quit: make(chan struct{}), waiting: map[core.Ticket]chan<- outcome{}}
-	l.front, l.txns = NewFront(settings, topics), NewTransactions()
-	settings.TopicExists, settings.TopicName, settings.TopicID = l.front.Exists, l.front.TopicName, l.front.TopicID
+	front := NewFront(settings, topics)
+	settings.TopicExists, settings.TopicName, settings.TopicID = front.Exists, front.TopicName, front.TopicID
 	settings.Transactions = true
-	l.core = core.New(settings)
+	l := bareLoop(settings)
+	l.front, l.txns = front, NewTransactions()
 	return l
 }
 
-// ask hands a request in and waits for its outcome.
-func (l *loop) ask(r core.Request) (kmsg.Response, error) {
+// bareLoop is a loop for requests of group coordination alone.
+func bareLoop(settings core.Settings) *loop {
+	return &loop{
+		core: core.New(settings), keeper: newKeeper(store.NewMemory(), 0), marking: map[core.Marker][]func(error){},
+		jobs: make(chan job), calls: make(chan func()), quit: make(chan struct{}), waiting: map[core.Ticket]chan<- outcome{},
+	}
+}
+
+// ask hands a request in that a node was asked, and waits for its outcome.
+func (l *loop) ask(node int32, r core.Request) (kmsg.Response, error) {
 	reply := make(chan outcome, 1)
 	select {
-	case l.jobs <- job{r, reply}:
+	case l.jobs <- job{r, node, reply}:
 	case <-l.quit:
 		return nil, errStopped
 	}
@@ -65,12 +97,25 @@ func (l *loop) ask(r core.Request) (kmsg.Response, error) {
 	}
 }
 
+// do runs f where everything happens to the coordinator, and waits for that; false if the loop has been stopped.
+func (l *loop) do(f func()) bool {
+	done := make(chan struct{})
+	select {
+	case l.calls <- func() { defer close(done); f() }:
+	case <-l.quit:
+		return false
+	}
+	<-done
+	return true
+}
+
 // stop ends run; it must be called once.
 func (l *loop) stop() { close(l.quit) }
 
 func (l *loop) run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
+	defer l.background.Wait()
 	for {
 		l.fireDue()
 		if next, ok := l.timers.Next(); ok {
@@ -82,6 +127,11 @@ func (l *loop) run() {
 		case <-l.quit:
 			return
 		case <-alarm.C:
+		case <-l.keeper.bell:
+			l.hear()
+		case f := <-l.calls:
+			l.fireDue()
+			f()
 		case j := <-l.jobs:
 			l.fireDue() // what was due before the request came, happened before it
 			l.take(j)
@@ -100,38 +150,105 @@ func (l *loop) fireDue() {
 }
 
 func (l *loop) take(j job) {
+	if l.front != nil && l.besides(&j) {
+		return
+	}
+	l.ticket++
+	j.request.Ticket = l.ticket
+	l.waiting[l.ticket] = j.outcome
+	if j.node != l.leader.Load() {
+		l.carryOut(l.stranger.Step(time.Now(), j.request))
+		return
+	}
+	l.step(j.request)
+}
+
+// besides answers what is not group coordination, and says of a TxnOffsetCommit whether it belongs to a transaction.
+func (l *loop) besides(j *job) bool {
 	resp, deleted, ok := l.front.Handle(j.request.Message, j.request.Version)
 	if len(deleted) > 0 {
 		l.step(core.TopicsDeleted{Topics: deleted})
 	}
 	if ok {
 		j.outcome <- outcome{resp: resp}
-		return
+		return true
 	}
 	resp, marker, ok := l.txns.Handle(j.request.Message, j.request.Version)
 	if marker != nil {
-		l.step(*marker)
+		l.end(*marker, func(err error) { j.outcome <- outcome{resp, err} })
+		return true
 	}
 	if ok {
 		j.outcome <- outcome{resp: resp}
-		return
+		return true
 	}
 	if commit, ok := j.request.Message.(*kmsg.TxnOffsetCommitRequest); ok {
 		j.request.Verified = l.txns.Verify(commit, j.request.Version)
 	}
-	l.ticket++
-	j.request.Ticket = l.ticket
-	l.waiting[l.ticket] = j.outcome
-	l.step(j.request)
+	return false
 }
 
-// step lets an event happen, and with it the ends of the writes that it causes: the log acknowledges at once.
+// step lets an event happen, and with it the ends of the writes that it causes, where the log knows of them at once.
 func (l *loop) step(ev core.Event) {
 	l.happen(ev)
-	for len(l.acks) > 0 {
-		ack := l.acks[0]
-		l.acks = l.acks[1:]
-		l.happen(ack)
+	l.hear()
+}
+
+// hear takes up what the log says. What cannot be written any more is given up: memory must not go on without the log.
+func (l *loop) hear() {
+	for {
+		w, ok := l.keeper.next()
+		if !ok {
+			break
+		}
+		l.happen(core.Appended{ID: w.id, Code: w.code})
+		for _, arm := range l.keeper.release(w.id) {
+			l.timers.Apply(arm)
+		}
+		if w.failed != nil && !l.failed {
+			l.failed = true
+			l.happen(core.Unload{})
+			l.abandon(w.failed)
+		}
+	}
+	if _, loading := l.core.Serves(); l.toLoad && loading {
+		l.load()
+	}
+}
+
+// end ends a transaction and tells when that is in the log, or that it never will be.
+func (l *loop) end(m core.Marker, told func(error)) {
+	if l.failed {
+		told(errNotKept)
+		return
+	}
+	l.marking[m] = append(l.marking[m], told)
+	l.step(m)
+}
+
+// abandon tells those who wait for a transaction's end that it is not known.
+func (l *loop) abandon(err error) {
+	for m, all := range l.marking {
+		delete(l.marking, m)
+		for _, told := range all {
+			told(fmt.Errorf("%w: %w", errNotKept, err))
+		}
+	}
+}
+
+// marked is the end of a transaction in the log, or of a try. Who waits for one that is owed while groups are being loaded is answered at once,
+// as by Kafka, but where that would be lost with the process: Kafka has it in another log by then.
+func (l *loop) marked(e core.Marked) {
+	if e.Code != core.None {
+		l.owed = append(l.owed, e.Marker)
+		if _, memory := l.keeper.log.(*store.Memory); !memory {
+			return
+		}
+	}
+	all := l.marking[e.Marker]
+	delete(l.marking, e.Marker)
+	for _, told := range all {
+		told(nil)
 	}
 }
 
@@ -148,21 +265,58 @@ func (l *loop) carryOut(effects []core.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case core.Answer:
-			l.end(e.Ticket, outcome{resp: e.Message})
+			l.answer(e.Ticket, outcome{resp: e.Message})
 		case core.Reject:
-			l.end(e.Ticket, outcome{err: errors.New(e.Reason)})
+			l.answer(e.Ticket, outcome{err: errors.New(e.Reason)})
 		case core.Append:
-			l.log.Write(e)
-			l.acks = append(l.acks, core.Appended{ID: e.ID, Code: core.None})
+			l.write(e)
 		case core.Marked:
-			// The log acknowledges at once, and nobody takes the groups away: a marker is written when its step is over.
+			l.marked(e)
+		case core.Arm:
+			if !l.keeper.wait(e) {
+				l.timers.Apply(e)
+			} else {
+				l.timers.Apply(core.Cancel{Timer: e.Timer})
+			}
+		case core.Cancel:
+			l.keeper.forget(e.Timer)
+			l.timers.Apply(e)
 		default:
 			l.timers.Apply(e)
 		}
 	}
 }
 
-func (l *loop) end(t core.Ticket, o outcome) {
+// write puts records into the log. A write that times out is in the log, but nobody knows yet.
+func (l *loop) write(e core.Append) {
+	code := core.None
+	if l.fails != nil {
+		code = l.fails(e.Group)
+	}
+	switch code {
+	case core.None:
+		l.late = 0 // settled with this one
+		l.keeper.keep(e, code)
+	case core.RequestTimedOut:
+		l.late = e.ID
+		l.keeper.keep(e, code)
+		time.AfterFunc(lateWrite, func() { l.do(func() { l.land(e.ID) }) })
+	default:
+		l.keeper.refuse(e.ID, code)
+	}
+}
+
+// lateWrite is how long a write that was made to time out takes to be known to have worked.
+const lateWrite = time.Second
+
+func (l *loop) land(id core.AppendID) {
+	if l.late == id {
+		l.late = 0
+		l.step(core.Appended{ID: id})
+	}
+}
+
+func (l *loop) answer(t core.Ticket, o outcome) {
 	if reply, ok := l.waiting[t]; ok {
 		delete(l.waiting, t)
 		reply <- o

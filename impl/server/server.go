@@ -1,5 +1,8 @@
 // Package server is the reference coordinator behind a socket: Kafka's protocol over TCP, one goroutine that owns the coordinator,
 // wall-clock timers, and a log in memory that acknowledges at once.
+//
+// Start runs one node that has groups and a table of topics, for judges. StartCluster runs what muster serve does: nodes that real clients can
+// use, each the coordinator of some partitions of __consumer_offsets (a loop for each), with kfake behind them for topics, records and transactions.
 package server
 
 import (
@@ -15,6 +18,7 @@ import (
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/groupstats"
+	"github.com/muster-kafka/muster/impl/store"
 )
 
 // defaultMaxFrame is far above any request of a group that fits the tests of a coordinator, and small enough to be held in memory
@@ -31,6 +35,8 @@ type Options struct {
 	Topics   map[string]int32 // topics to begin with: name to number of partitions
 	MaxFrame int              // largest request in bytes, 4 MiB by default; a larger one closes the connection
 
+	Log store.Log // where groups and offsets are kept, in partition 0, and loaded from; it is the caller's to close. In memory by default
+
 	Admin string             // HOST:PORT to serve GET /metrics on; default: nowhere
 	Stats groupstats.Options // how the groups are counted and logged; the clock is the server's own
 
@@ -46,16 +52,16 @@ type Options struct {
 // Server is a running node.
 type Server struct {
 	options  Options
-	listener net.Listener
+	listener *listener
 	loop     *loop
 	stats    *groupstats.Stats
 	admin    *admin // may be nil
 	work     sync.WaitGroup
-
-	mu     sync.Mutex
-	conns  map[net.Conn]struct{}
-	closed bool
+	closing  sync.Once
 }
+
+// offered are the versions of what is served here.
+var offered = Versions()
 
 // Start listens and serves until Close.
 func Start(o Options) (*Server, error) {
@@ -68,41 +74,51 @@ func Start(o Options) (*Server, error) {
 	if o.Report == nil {
 		o.Report = func(error) {}
 	}
-	listener, err := net.Listen("tcp", o.Addr)
+	limits := Limits{Frame: o.MaxFrame}.withDefaults()
+	listener, err := listen(net.Listen, o.Addr, limits, newMemory(limits), o.Report)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another address, or port 0 for a free one", o.Addr, err)
+		return nil, err
 	}
 	settings := o.Settings
 	settings.Node.Host, settings.Node.Port, err = hostPort(listener.Addr())
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	if settings.NewMemberID == nil {
-		settings.NewMemberID = func(clientID string) string { return core.MemberID(clientID, rand.Uint64(), rand.Uint64()) }
-	}
-	if settings.Choose == nil {
-		settings.Choose = rand.IntN
-	}
-	if settings.CleanupInterval == 0 {
-		settings.CleanupInterval = defaultCleanup
-	}
-	if settings.Report == nil {
-		settings.Report = o.Report
-	}
 	o.Stats.Now = time.Now
 	stats := groupstats.New(o.Stats)
-	settings.Observe = both(stats.Observe, settings.Observe)
+	settings = running(settings, stats, o.Report)
 	l := newLoop(settings, o.Topics)
 	l.watch = o.Watch
-	s := &Server{options: o, listener: listener, loop: l, stats: stats, conns: map[net.Conn]struct{}{}}
+	if l.report = o.Report; o.Log != nil {
+		l.begin(o.Log, 0, nil)
+	}
+	s := &Server{options: o, listener: listener, loop: l, stats: stats}
 	if o.Admin != "" {
-		if s.admin, err = startAdmin(o.Admin, stats, o.Report); err != nil {
+		if s.admin, err = startAdmin(o.Admin, stats, nil, o.Report); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
 	}
 	s.work.Go(l.run)
-	s.work.Go(s.accept)
+	listener.start(s.session)
 	return s, nil
+}
+
+// running are the settings of a coordinator that runs on wall time and by chance.
+func running(s core.Settings, stats *groupstats.Stats, report func(error)) core.Settings {
+	if s.NewMemberID == nil {
+		s.NewMemberID = func(clientID string) string { return core.MemberID(clientID, rand.Uint64(), rand.Uint64()) }
+	}
+	if s.Choose == nil {
+		s.Choose = rand.IntN
+	}
+	if s.CleanupInterval == 0 {
+		s.CleanupInterval = defaultCleanup
+	}
+	if s.Report == nil {
+		s.Report = report
+	}
+	s.Observe = both(stats.Observe, s.Observe)
+	return s
 }
 
 func hostPort(a net.Addr) (string, int32, error) {
@@ -143,77 +159,42 @@ func both(first, second func(core.Change)) func(core.Change) {
 }
 
 // Close stops listening, drops all connections and returns when nothing of the server runs any more. Parked requests stay unanswered.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	err := s.listener.Close()
-	if s.admin != nil {
-		err = errors.Join(err, s.admin.close())
-	}
-	for c := range s.conns {
-		_ = c.Close() // its goroutine notices
-	}
-	s.mu.Unlock()
-	s.loop.stop()
-	s.work.Wait()
+func (s *Server) Close() (err error) {
+	s.closing.Do(func() {
+		err = s.listener.Close()
+		if s.admin != nil {
+			err = errors.Join(err, s.admin.close())
+		}
+		s.loop.stop()
+		s.listener.wait()
+		s.work.Wait()
+	})
 	return err
 }
 
-func (s *Server) accept() {
-	for {
-		c, err := s.listener.Accept()
-		if err != nil {
-			if !errors.Is(err, net.ErrClosed) {
-				s.options.Report(fmt.Errorf("accept on %s: %w; no new connections from here on", s.Addr(), err))
-			}
-			return
-		}
-		s.mu.Lock()
-		if s.closed {
-			s.mu.Unlock()
-			_ = c.Close()
-			return
-		}
-		s.conns[c] = struct{}{}
-		s.work.Go(func() { s.serve(c) })
-		s.mu.Unlock()
-	}
+// session answers the requests of a connection.
+func (s *Server) session(c net.Conn) (session, error) {
+	return &lone{server: s, peer: host(c)}, nil
 }
 
-// serve answers the requests of a connection one at a time, in order, as Kafka does. A parked request holds the ones after it. That the
-// client has gone is noticed when its answer is written, and does not concern its group.
-func (s *Server) serve(c net.Conn) {
-	defer func() {
-		s.mu.Lock()
-		delete(s.conns, c)
-		s.mu.Unlock()
-		_ = c.Close()
-	}()
-	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-	if err != nil {
-		host = c.RemoteAddr().String()
-	}
-	for {
-		h, req, err := readRequest(c, s.options.MaxFrame)
-		if err != nil {
-			if !errors.Is(err, errGone) {
-				s.options.Report(fmt.Errorf("connection from %s closed: %w", c.RemoteAddr(), err))
-			}
-			return
-		}
-		resp, err := s.loop.ask(core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: "/" + host})
-		if err != nil {
-			if !errors.Is(err, errStopped) {
-				s.options.Report(fmt.Errorf("connection from %s closed: %s v%d: %w", c.RemoteAddr(), kmsg.NameForKey(h.key), h.version, err))
-			}
-			return
-		}
-		if _, err := c.Write(appendResponse(nil, h.correlation, resp)); err != nil {
-			return
-		}
-	}
+// lone is a connection to a node that is alone.
+type lone struct {
+	server *Server
+	peer   string
 }
+
+// handle answers a request. A parked one holds the ones after it. That the client has gone is noticed when its answer is written, and does
+// not concern its group.
+func (l *lone) handle(frame []byte) ([]byte, error) {
+	h, req, err := parseRequest(frame, offered)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := l.server.loop.ask(0, core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: "/" + l.peer})
+	if err != nil {
+		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+	}
+	return appendResponse(nil, h.correlation, resp), nil
+}
+
+func (*lone) close() {}

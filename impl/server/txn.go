@@ -84,10 +84,7 @@ func (x *Transactions) Verify(req *kmsg.TxnOffsetCommitRequest, version int16) i
 	if _, added := t.groups[req.Group]; added && t.open {
 		return core.None
 	}
-	if version >= 4 {
-		return transactionAbortable
-	}
-	return invalidTxnState
+	return notPart(version)
 }
 
 // find is the check of a producer's identity; fenced is what one of another epoch is told.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/record"
 )
@@ -20,6 +22,7 @@ type Sim struct {
 	timers core.TimerQueue
 	log    record.Log
 
+	asked    core.Ticket // how many tickets Ask has chosen
 	failWith int16
 	hold     bool
 	held     []core.Append
@@ -64,6 +67,17 @@ func (s *Sim) Step(ev core.Event) {
 	s.step(ev)
 	s.settle()
 }
+
+// Ask hands a request in, of its own version, for a caller who leaves the choice of tickets to the simulation.
+func (s *Sim) Ask(req kmsg.Request) core.Ticket {
+	s.asked++
+	t := ownTickets + s.asked
+	s.Step(core.Request{Ticket: t, Message: req, Version: req.GetVersion(), ClientID: "client", ClientHost: "/127.0.0.1"})
+	return t
+}
+
+// ownTickets are those of Ask, above all that others choose.
+const ownTickets core.Ticket = 1 << 63
 
 // FailWrites makes writes fail with this error code, core.None to end that. With core.RequestTimedOut they are in the log, but not durable
 // before the first Step after writes work again.

@@ -1,5 +1,6 @@
 // Package clientprops reads Java's client.properties, the file that Kafka's own tools take with --command-config, so that a person
-// who can already reach a cluster with those need not learn another way: TLS from PEM stores, SASL PLAIN and SCRAM.
+// who can already reach a cluster with those need not learn another way: TLS from PEM stores with a certificate of
+// one's own, SASL PLAIN, SCRAM and OAUTHBEARER.
 package clientprops
 
 import (

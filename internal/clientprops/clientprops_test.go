@@ -54,16 +54,17 @@ func TestParse(t *testing.T) {
 		"old TLS":         {text: "security.protocol=SSL\nssl.enabled.protocols=TLSv1.1", err: "TLSv1.1 is not supported"},
 		"strange checker": {text: "security.protocol=SSL\nssl.endpoint.identification.algorithm=LDAPS", err: "ldaps is unknown"},
 
-		"PLAIN":            {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n" + plain, sasl: "PLAIN"},
-		"SCRAM-SHA-256":    {text: "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-256\n" + scram, sasl: "SCRAM-SHA-256", tls: true},
-		"SCRAM-SHA-512":    {text: "security.protocol=SASL_SSL\nsasl.mechanism=scram-sha-512\n" + scram, sasl: "SCRAM-SHA-512", tls: true},
-		"no mechanism":     {text: "security.protocol=SASL_PLAINTEXT\n" + plain, err: "GSSAPI"},
-		"OAUTHBEARER":      {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n" + plain, err: "SCRAM-SHA-512"},
-		"no JAAS":          {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n", err: "sasl.jaas.config is missing"},
-		"module of SCRAM":  {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n" + scram, err: "needs a PlainLoginModule"},
-		"module of PLAIN":  {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n" + plain, err: "needs a ScramLoginModule"},
-		"no password":      {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config=x.PlainLoginModule required username=u;", err: "lacks username or password"},
-		"nothing expanded": {text: "security.protocol=PLAINTEXT\nclient.id=${nope}\n", warnings: []string{"client.id has no effect here"}},
+		"PLAIN":             {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n" + plain, sasl: "PLAIN"},
+		"SCRAM-SHA-256":     {text: "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-256\n" + scram, sasl: "SCRAM-SHA-256", tls: true},
+		"SCRAM-SHA-512":     {text: "security.protocol=SASL_SSL\nsasl.mechanism=scram-sha-512\n" + scram, sasl: "SCRAM-SHA-512", tls: true},
+		"no mechanism":      {text: "security.protocol=SASL_PLAINTEXT\n" + plain, err: "GSSAPI"},
+		"unknown mechanism": {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=GSSAPI\n" + plain, err: "SCRAM-SHA-512 or OAUTHBEARER"},
+		"module of neither": {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n" + plain, err: "needs the class OAuthBearerLoginModule"},
+		"no JAAS":           {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n", err: "sasl.jaas.config is missing"},
+		"module of SCRAM":   {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n" + scram, err: "needs the class PlainLoginModule"},
+		"module of PLAIN":   {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n" + plain, err: "needs the class ScramLoginModule"},
+		"no password":       {text: "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config=x.PlainLoginModule required username=u;", err: "lacks username or password"},
+		"nothing expanded":  {text: "security.protocol=PLAINTEXT\nclient.id=${nope}\n", warnings: []string{"client.id has no effect here"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Parse([]byte(c.text))

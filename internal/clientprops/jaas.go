@@ -12,9 +12,9 @@ import (
 
 func readSASL(s *settings) (sasl.Mechanism, error) {
 	mechanism := strings.ToUpper(s.get("sasl.mechanism"))
-	const supported = "use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
+	const supported = "use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER"
 	switch mechanism {
-	case "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512":
+	case "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER":
 	case "":
 		return nil, fmt.Errorf("sasl.mechanism is missing, which means GSSAPI to Kafka and is not supported here; %s", supported)
 	default:
@@ -22,18 +22,24 @@ func readSASL(s *settings) (sasl.Mechanism, error) {
 	}
 	text := s.get("sasl.jaas.config")
 	if text == "" {
-		return nil, errors.New("sasl.jaas.config is missing: it holds the username and the password")
+		return nil, errors.New("sasl.jaas.config is missing: it holds the username and the password, or the claims of a token")
 	}
 	module, options, err := parseJAAS(text)
 	if err != nil {
 		return nil, fmt.Errorf("sasl.jaas.config: %w", err)
 	}
 	want := "ScramLoginModule"
-	if mechanism == "PLAIN" {
+	switch mechanism {
+	case "PLAIN":
 		want = "PlainLoginModule"
+	case "OAUTHBEARER":
+		want = "OAuthBearerLoginModule"
 	}
 	if !strings.HasSuffix(module, want) {
-		return nil, fmt.Errorf("sasl.jaas.config names %s, but sasl.mechanism=%s needs a %s", module, mechanism, want)
+		return nil, fmt.Errorf("sasl.jaas.config names %s, but sasl.mechanism=%s needs the class %s", module, mechanism, want)
+	}
+	if mechanism == "OAUTHBEARER" {
+		return readOAuth(s, options)
 	}
 	user, pass := options["username"], options["password"]
 	if user == "" || pass == "" {

@@ -73,16 +73,23 @@ func TestRoundTrip(t *testing.T) {
 	trust := func(a authority) string {
 		return "ssl.truststore.type=PEM\nssl.truststore.certificates=" + strings.ReplaceAll(strings.TrimSpace(a.certPEM), "\n", "\\n\\\n  ") + "\n"
 	}
+	own := func(a authority) string {
+		oneLine := func(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", " ") }
+		return "ssl.keystore.type=PEM\nssl.keystore.certificate.chain=" + oneLine(a.certPEM) + "\nssl.keystore.key=" + oneLine(a.keyPEM) + "\n"
+	}
 	for name, c := range map[string]struct {
 		server  []kfake.Opt
 		text    string
 		refused string
 	}{
-		"TLS":                {server: []kfake.Opt{kfake.TLS(serverTLS(ca))}, text: "security.protocol=SSL\n" + trust(ca)},
-		"TLS, not trusted":   {server: []kfake.Opt{kfake.TLS(serverTLS(ca))}, text: "security.protocol=SSL\n" + trust(other), refused: "unknown authority"},
-		"TLS, other name":    {server: []kfake.Opt{kfake.TLS(serverTLS(named))}, text: "security.protocol=SSL\n" + trust(named), refused: "127.0.0.1"},
-		"TLS, any name":      {server: []kfake.Opt{kfake.TLS(serverTLS(named))}, text: "security.protocol=SSL\nssl.endpoint.identification.algorithm=\n" + trust(named)},
-		"any name, no trust": {server: []kfake.Opt{kfake.TLS(serverTLS(named))}, text: "security.protocol=SSL\nssl.endpoint.identification.algorithm=\n" + trust(other), refused: "unknown authority"},
+		"TLS":                      {server: []kfake.Opt{kfake.TLS(serverTLS(ca))}, text: "security.protocol=SSL\n" + trust(ca)},
+		"TLS, not trusted":         {server: []kfake.Opt{kfake.TLS(serverTLS(ca))}, text: "security.protocol=SSL\n" + trust(other), refused: "unknown authority"},
+		"TLS, other name":          {server: []kfake.Opt{kfake.TLS(serverTLS(named))}, text: "security.protocol=SSL\n" + trust(named), refused: "127.0.0.1"},
+		"TLS, any name":            {server: []kfake.Opt{kfake.TLS(serverTLS(named))}, text: "security.protocol=SSL\nssl.endpoint.identification.algorithm=\n" + trust(named)},
+		"any name, no trust":       {server: []kfake.Opt{kfake.TLS(serverTLS(named))}, text: "security.protocol=SSL\nssl.endpoint.identification.algorithm=\n" + trust(other), refused: "unknown authority"},
+		"a certificate of its own": {server: []kfake.Opt{kfake.TLS(mutual(ca, other))}, text: "security.protocol=SSL\n" + trust(ca) + own(other)},
+		"another's certificate":    {server: []kfake.Opt{kfake.TLS(mutual(ca, other))}, text: "security.protocol=SSL\n" + trust(ca) + own(named), refused: "tls: "},
+		"no certificate":           {server: []kfake.Opt{kfake.TLS(mutual(ca, other))}, text: "security.protocol=SSL\n" + trust(ca), refused: "tls: "},
 		"PLAIN": {
 			server: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "admin", "s3cret")},
 			text:   "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n" + jaas("plain.PlainLoginModule", "s3cret"),
@@ -128,6 +135,13 @@ func TestRoundTrip(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mutual is a server that wants a certificate of its clients (ssl.client.auth=required).
+func mutual(a, clients authority) *tls.Config {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(clients.certPEM))
+	return &tls.Config{Certificates: []tls.Certificate{a.pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
 }
 
 func serverTLS(a authority) *tls.Config { return &tls.Config{Certificates: []tls.Certificate{a.pair}} }

@@ -38,7 +38,8 @@ type Options struct {
 	// Known are differences of a target that are written down.
 	Known *conformance.Register
 
-	Step func(Counts) // is told how far it has come, now and then; may be nil
+	Step  func(Counts) // is told how far it has come, now and then; may be nil
+	Found func(Class)  // is told of each difference that has been made small and sure; may be nil
 }
 
 // Counts are what a run did.
@@ -263,6 +264,9 @@ func (r *run) report() Report {
 	r.counts.Plays = r.a.plays + r.b.plays
 	r.counts.Parallel = r.pace.now()
 	rep := Report{A: r.a.name(), B: r.b.name(), Seed: r.o.Seed, Counts: r.counts, Classes: r.classes, Unsteady: r.unsteady, Open: r.open}
+	if offered := unlike(r.a, r.b); offered != "" {
+		rep.Remarks = append(rep.Remarks, offered)
+	}
 	for _, s := range []*side{r.a, r.b} {
 		rep.Leftover = append(rep.Leftover, s.leftover...)
 		rep.Remarks = append(rep.Remarks, s.player.Remarks()...)

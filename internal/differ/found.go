@@ -168,6 +168,9 @@ func (r *run) forget(d Difference, f func(*Counts)) {
 
 // file puts a difference into its class; the smallest sequence stands for it.
 func (r *run) file(c *Class) {
+	if r.o.Found != nil {
+		r.o.Found(*c)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, old := range r.classes {

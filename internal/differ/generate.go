@@ -49,13 +49,22 @@ func common(a, b target.Capabilities) asks {
 // swarm is what one sequence is about: kinds of events that are left out let others meet more often.
 type swarm struct {
 	setup  gen.Setup
-	timed  bool // time passes
-	spices bool // input that is bad in itself
+	timed  bool   // time passes
+	beats  bool   // while it does, members send heartbeats
+	slow   bool   // members are slow to ask for their assignments: time passes in place of half of the SyncGroups
+	spices int    // of so many events one is followed by input that is bad in itself; 0: of none
+	tastes uint64 // which kinds of that, a bit each
 	length int
 }
 
 func drawSwarm(c asks, r *rand.Rand) swarm {
-	w := swarm{timed: r.IntN(10) < 3, spices: r.IntN(2) == 0, length: 6 + r.IntN(18)}
+	w := swarm{timed: r.IntN(10) < 3, spices: []int{0, 0, 0, 8, 8, 2}[r.IntN(6)], tastes: r.Uint64(), length: 6 + r.IntN(18)}
+	if r.IntN(2) == 0 { // few kinds, so that two of them meet
+		w.tastes &= r.Uint64()
+	}
+	if w.timed {
+		w.beats, w.slow = r.IntN(2) == 0, r.IntN(2) == 0
+	}
 	w.setup = gen.Setup{
 		Clients: 1 + r.IntN(4), MinSession: 10 * time.Millisecond,
 		Static: c.features[target.Static] && r.IntN(2) == 0, Transactions: c.features[target.Transactions] && r.IntN(4) == 0,
@@ -104,7 +113,7 @@ func draw(c asks, newScout func(seed uint64) checker.Machine, seed uint64) Seque
 	}
 	for try := 0; len(d.lines) <= d.length && !d.unclear && try < 4*d.length; try++ {
 		d.event()
-		if d.spices && len(d.joined) > 0 && r.IntN(8) == 0 {
+		if d.spices > 0 && len(d.joined) > 0 && r.IntN(d.spices) == 0 {
 			d.add(d.spice(c))
 		}
 	}
@@ -113,7 +122,11 @@ func draw(c asks, newScout func(seed uint64) checker.Machine, seed uint64) Seque
 	}
 	d.add("describe")
 	if c.topics {
-		d.add("fetch - -all")
+		last := []string{"fetch - -all", "fetch - -all", "fetch - t/0 t/1"}[r.IntN(3)]
+		if c.features[target.Transactions] && c.versions[kmsg.OffsetFetch].Max >= 7 && r.IntN(2) == 0 {
+			last += " -stable" // what is pending shows
+		}
+		d.add(last)
 	}
 	return Sequence{Lines: d.lines, Seed: seed}
 }
@@ -167,22 +180,54 @@ func (d *drawer) event() {
 		}
 	case e.Request == nil:
 		if d.timed {
-			for range 6 {
-				if d.passes([]time.Duration{4, 7, 13, 15, 26, 40, 65}[d.rand.IntN(7)] * time.Second) {
-					break
-				}
-			}
+			d.waits()
 		}
+	case d.slow && e.Request.Key() == int16(kmsg.SyncGroup) && d.rand.IntN(2) == 0:
+		d.gen.Dropped(e)
+		d.waits()
 	default:
-		if !d.add(e.Line) {
-			d.gen.Dropped(e)
-			return
-		}
-		d.tickets++
-		d.sent[d.tickets] = e
-		d.scout.Request(checker.Request{Ticket: d.tickets, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
+		d.send(e)
 	}
 	d.fire(d.scout.Now())
+}
+
+// send sends a request to the scout.
+func (d *drawer) send(e gen.Event) {
+	if !d.add(e.Line) {
+		d.gen.Dropped(e)
+		return
+	}
+	d.tickets++
+	d.sent[d.tickets] = e
+	d.scout.Request(checker.Request{Ticket: d.tickets, Message: e.Request, Version: e.Version, ClientID: e.ClientID, Verified: e.Verified})
+}
+
+// waits lets time pass. Where members send heartbeats it passes in short steps, after each of which all send one but those that wait for an answer; a
+// random one may be late.
+func (d *drawer) waits() {
+	steps, times := []time.Duration{4, 7, 13, 15, 26, 40, 65}, 1
+	if d.beats {
+		steps, times = []time.Duration{4, 7, 7, 13}, 1+d.rand.IntN(5)
+	}
+	for range times {
+		if len(d.lines) > d.length+8 {
+			return // long enough
+		}
+		for range 6 {
+			if d.passes(steps[d.rand.IntN(len(steps))] * time.Second) {
+				break
+			}
+		}
+		if !d.beats || d.unclear {
+			continue
+		}
+		for _, c := range d.gen.Clients() {
+			if c.ID() != "" && c.Joins == 0 && c.Syncs == 0 && d.rand.IntN(8) > 0 {
+				d.send(d.gen.Beat(c))
+				d.learn()
+			}
+		}
+	}
 }
 
 // fire lets the scout's timers go off that are due by then.

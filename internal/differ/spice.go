@@ -2,6 +2,7 @@ package differ
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -45,7 +46,7 @@ func (d *drawer) spice(c asks) string {
 			return "delete " + pick("group", "group group", "nosuch", "nosuch group", "none") + " " + any(kmsg.DeleteGroups)
 		},
 		func() string {
-			return "list" + pick(" states=Stable", " states=nosuch", " states=empty,Empty", " types=classic", " types=nosuch", " types=consumer", "") + " " + any(kmsg.ListGroups)
+			return "list" + pick(" states=Stable", " states=nosuch", " states=empty,Empty", " states=stable", " states=EMPTY", " states=preparingRebalance", " types=Classic", " types=classic", " types=nosuch", " types=consumer", "") + " " + any(kmsg.ListGroups)
 		},
 		func() string {
 			return "find-coordinator " + pick("group", "none", "nosuch") + " " + any(kmsg.FindCoordinator)
@@ -58,7 +59,7 @@ func (d *drawer) spice(c asks) string {
 					pick("", " gen=none", " gen=+1", " member=none", " gen=none member=none", " gen=0", " member=stranger") + pick("", " "+any(kmsg.OffsetCommit))
 			},
 			func() string {
-				return "fetch " + pick("-", a) + pick(" t/0", " t/9", " nosuch/0", " t/0 t/0", " -all", " t/0 -stable", " t/0 group=nosuch", " -all group=nosuch") + pick("", " "+any(kmsg.OffsetFetch))
+				return "fetch " + pick("-", a) + pick(" t/0", " t/9", " nosuch/0", " t/0 t/0", " -all", " t/0 -stable", " t/0 t/1 -stable", " t/0 group=nosuch", " -all group=nosuch") + pick("", " "+any(kmsg.OffsetFetch))
 			},
 		)
 		if c.features[target.OffsetDelete] {
@@ -67,5 +68,29 @@ func (d *drawer) spice(c asks) string {
 			})
 		}
 	}
+	if p := d.producing(); p != "" {
+		kinds = append(kinds, func() string {
+			return "txn-commit " + p + pick(" t/0=7", " t/1=8", " t/0=3:x*4097", " t/0=9 nosuch/0=1") + pick(" as="+a, " as="+a+" gen=none", " as="+a+" member=none", " as="+a+" gen=+1", " gen=1", " member=stranger", " member="+a, "")
+		})
+	}
+	for range 8 {
+		if n := d.rand.IntN(len(kinds)); d.tastes>>n&1 == 1 {
+			return kinds[n]()
+		}
+	}
 	return kinds[d.rand.IntN(len(kinds))]()
+}
+
+// producing is a producer that is in a transaction for the group of the sequence, or "".
+func (d *drawer) producing() (name string) {
+	for _, l := range d.lines {
+		words := strings.Fields(l)
+		switch {
+		case words[0] == "txn-begin" && !strings.Contains(l, "group="):
+			name = words[1]
+		case words[0] == "txn-end" && words[1] == name, words[0] == "txn-begin" && words[1] == name:
+			name = ""
+		}
+	}
+	return name
 }

@@ -25,9 +25,10 @@ var rules = []rule{
 	// The specification knows nothing but the standard library, and the reference coordinator knows no judge: the two are
 	// independent readings of one fact sheet.
 	{folder: "model"},
-	{folder: "impl", ours: []string{"impl/core", "impl/record"}, foreign: []string{franz, "github.com/prometheus/client_golang"}, tests: []string{"impl"}},
+	{folder: "impl", ours: []string{"impl/core", "impl/record", "impl/store", "internal/nearest"}, foreign: []string{franz, "github.com/prometheus/client_golang", "golang.org/x/sync"}, tests: []string{"impl"}},
 	{folder: "impl/core", foreign: []string{kmsg}, tests: []string{"impl"}},
-	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{kmsg}},
+	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{franz}, tests: []string{"impl", "internal/kafka"}},
+	{folder: "impl/store", ours: []string{"impl/core", "impl/record"}, foreign: []string{"github.com/cockroachdb/pebble/v2"}, tests: []string{"impl"}},
 
 	{folder: "checker", ours: []string{"model", "internal/input", "internal/files", "internal/pages", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
 
@@ -41,11 +42,12 @@ var rules = []rule{
 	{folder: "conformance/targets/embedded", ours: []string{"impl", "model", "checker", "fuzz/gen", "conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"fuzz", "conformance"}},
 	{folder: "conformance/targets/rdkafka", ours: []string{"conformance/target", "conformance/targets/wire"}, foreign: []string{kmsg}, tests: []string{"conformance"}},
 	{folder: "conformance/targets/kafka", ours: []string{"internal/kafka", "conformance/target", "conformance/targets/wire"}, foreign: []string{franz}, tests: []string{"conformance"}},
-	{folder: "conformance", ours: []string{"model", "internal/input", "checker", "fuzz", "conformance/script", "conformance/target", "conformance/targets/model"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
+	{folder: "conformance", ours: []string{"model", "internal/input", "internal/nearest", "checker", "fuzz", "conformance/script", "conformance/target", "conformance/targets/model"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
 
 	{folder: "fuzz/gen", foreign: []string{kmsg}},
+	{folder: "fuzz/mutants", ours: []string{"fuzz/bugs"}, tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
 	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
-	{folder: "fuzz", ours: []string{"model", "checker", "conformance/script", "conformance/target"}, foreign: []string{kmsg, "pgregory.net/rapid"}, tests: []string{"impl", "conformance"}},
+	{folder: "fuzz", ours: []string{"model", "checker", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{kmsg, "pgregory.net/rapid"}, tests: []string{"impl", "conformance"}},
 
 	{folder: "internal/kafka", foreign: []string{franz, "golang.org/x/sync"}},
 	{folder: "internal/clientprops", ours: []string{"internal/input"}, foreign: []string{franz, "github.com/magiconair/properties"}},
@@ -53,6 +55,7 @@ var rules = []rule{
 	{folder: "internal/findings", ours: []string{"conformance", "internal/verdict"}},
 	{folder: "internal/anomaly"},
 	{folder: "internal/input"},
+	{folder: "internal/nearest"},
 	{folder: "internal/pages", tests: []string{"internal/files"}},
 	{folder: "internal/files"},
 	{folder: "internal/golden", foreign: []string{"github.com/google/go-cmp"}},
@@ -61,6 +64,7 @@ var rules = []rule{
 	{folder: "internal/retell", ours: []string{"conformance", "checker", "model"}},
 	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model", "internal/retell"}},
 	{folder: "internal/differ", ours: []string{"conformance", "model", "checker", "fuzz/gen"}, foreign: []string{kmsg}},
+	{folder: "internal/pairs", ours: []string{"conformance", "model", "internal/differ"}, tests: []string{"conformance"}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
 	{folder: "internal/divergences", ours: []string{"model", "conformance"}},
@@ -74,7 +78,7 @@ var rules = []rule{
 // testHelp is ours and testModules are others' that any _test.go file may import.
 var testHelp = []string{"internal/golden"}
 
-var testModules = []string{"github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid", franz}
+var testModules = []string{"github.com/cockroachdb/pebble/v2", "github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid", franz}
 
 // ruleOf finds the most specific rule for a package.
 func ruleOf(pkg string) (rule, bool) {

@@ -13,6 +13,7 @@ import (
 var requirements = []string{
 	"github.com/KimMachineGun/automemlimit",
 	"github.com/anishathalye/porcupine",
+	"github.com/cockroachdb/pebble/v2",
 	"github.com/google/go-cmp", // tests
 	"github.com/jstemmer/go-junit-report/v2",
 	"github.com/magiconair/properties",

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// ports are the two that a node listens on: for clients, and for the controller or, before 3.3, ZooKeeper.
-type ports struct{ client, controller int }
+// ports are those that a node listens on: for clients, for the controller or, before 3.3, ZooKeeper, and where it is asked for for clients that prove who they are.
+type ports struct{ client, controller, secured int }
 
 // freePorts asks the kernel for free loopback ports. Another process may take them before the broker does: boot tries again.
-func freePorts(client int) (ports, error) {
+func freePorts(client int, secured bool) (ports, error) {
 	var held []net.Listener
 	defer func() {
 		for _, l := range held {
@@ -39,19 +39,28 @@ func freePorts(client int) (ports, error) {
 	if err != nil {
 		return ports{}, &PortError{Err: err}
 	}
-	return ports{client: c, controller: ctl}, nil
+	all := ports{client: c, controller: ctl}
+	if secured {
+		if all.secured, err = pick(0); err != nil {
+			return ports{}, &PortError{Err: err}
+		}
+	}
+	return all, nil
 }
 
 // boot formats the storage and starts the process, with other ports if those it picked were taken in between.
 func (b *Broker) boot(ctx context.Context) error {
 	var last error
 	for range portTries {
-		p, err := freePorts(b.opts.Port)
+		p, err := freePorts(b.opts.Port, b.opts.Secured != "")
 		if err != nil {
 			return err
 		}
 		b.ports = p
 		b.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(p.client))
+		if b.opts.Secured != "" {
+			b.SecuredAddr = net.JoinHostPort("127.0.0.1", strconv.Itoa(p.secured))
+		}
 		if b.kind.zookeeper {
 			err = b.prepareZooKeeper()
 		} else {

@@ -388,7 +388,7 @@ func TestJavaCoordinator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &Broker{kind: k, dir: t.TempDir(), ports: ports{1, 2}}
+		b := &Broker{kind: k, dir: t.TempDir(), ports: ports{client: 1, controller: 2}}
 		if err := b.writeProperties(); err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,9 @@ type Options struct {
 	// Settings are broker settings on top of DefaultSettings, as in server.properties. They cannot move the listeners.
 	Settings map[string]string
 
+	// Secured is the security protocol of one more listener for clients, such as "SASL_SSL"; empty is none. Its settings begin with SecuredPrefix.
+	Secured string
+
 	// Plain leaves Kafka's own defaults in place (6 s smallest session, 3 s initial delay, 50 offsets partitions): only what one
 	// node cannot do without is set.
 	Plain bool
@@ -40,6 +43,9 @@ type Options struct {
 	Progress func(string)
 }
 
+// SecuredPrefix begins the settings of the listener of Options.Secured.
+const SecuredPrefix = "listener.name.secured."
+
 // Bounds of what is waited for. They are generous: a laptop that sleeps through one is rare, a hang must end.
 const (
 	bootTimeout = 90 * time.Second // from the start of the process to the first answer for a group
@@ -51,6 +57,8 @@ const (
 type Broker struct {
 	Version string
 	Addr    string // HOST:PORT for clients
+
+	SecuredAddr string // HOST:PORT of the listener of Options.Secured; empty without one
 
 	opts      Options
 	kind      kind

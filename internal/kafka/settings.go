@@ -62,26 +62,30 @@ func DefaultSettings() map[string]string {
 
 // fixed settings bind the node to its ports and folder; they cannot be set from outside.
 func (b *Broker) fixed() map[string]string {
-	if b.kind.zookeeper {
-		return map[string]string{
-			"broker.id":            nodeID,
-			"zookeeper.connect":    b.zkAddr() + b.zkChroot(),
-			"listeners":            fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", b.ports.client),
-			"advertised.listeners": fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", b.ports.client),
-			"log.dirs":             b.dataDir(),
-		}
+	clients, protocols := fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", b.ports.client), "PLAINTEXT:PLAINTEXT"
+	if b.opts.Secured != "" {
+		clients += fmt.Sprintf(",SECURED://127.0.0.1:%d", b.ports.secured)
+		protocols += ",SECURED:" + b.opts.Secured
 	}
-	return map[string]string{
-		"process.roles":                  "broker,controller",
-		"node.id":                        nodeID,
-		"controller.quorum.voters":       fmt.Sprintf("%s@127.0.0.1:%d", nodeID, b.ports.controller),
-		"listeners":                      fmt.Sprintf("PLAINTEXT://127.0.0.1:%d,CONTROLLER://127.0.0.1:%d", b.ports.client, b.ports.controller),
-		"advertised.listeners":           fmt.Sprintf("PLAINTEXT://127.0.0.1:%d", b.ports.client),
-		"controller.listener.names":      "CONTROLLER",
+	fixed := map[string]string{
+		"listeners":                      clients,
+		"advertised.listeners":           clients,
 		"inter.broker.listener.name":     "PLAINTEXT",
-		"listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+		"listener.security.protocol.map": protocols,
 		"log.dirs":                       b.dataDir(),
 	}
+	if b.kind.zookeeper {
+		fixed["broker.id"] = nodeID
+		fixed["zookeeper.connect"] = b.zkAddr() + b.zkChroot()
+		return fixed
+	}
+	fixed["process.roles"] = "broker,controller"
+	fixed["node.id"] = nodeID
+	fixed["controller.quorum.voters"] = fmt.Sprintf("%s@127.0.0.1:%d", nodeID, b.ports.controller)
+	fixed["listeners"] += fmt.Sprintf(",CONTROLLER://127.0.0.1:%d", b.ports.controller)
+	fixed["controller.listener.names"] = "CONTROLLER"
+	fixed["listener.security.protocol.map"] += ",CONTROLLER:PLAINTEXT"
+	return fixed
 }
 
 func (b *Broker) propertiesFile() string { return filepath.Join(b.dir, "server.properties") }

@@ -119,11 +119,16 @@ func (l *KnownList) gone(v *Verdict) []string {
 	}
 	var warnings []string
 	for _, e := range l.entries {
-		if v.looked(e) && !anyMatches(e, v.findings) {
+		if v.looked(e) && !anyMatches(e, v.findings) && !v.wavers(e) {
 			warnings = append(warnings, fmt.Sprintf("%s:%d: the known failure \"%s %s %s\" is gone; take it off the list", l.name, e.line, e.judge, e.rule, e.scenario))
 		}
 	}
 	return warnings
+}
+
+// wavers reports whether what the entry speaks of was seen once and then not: it is not gone.
+func (v *Verdict) wavers(e knownEntry) bool {
+	return slices.ContainsFunc(v.wavered, func(w wavering) bool { return e.matches(w.finding.described()) })
 }
 
 func anyMatches(e knownEntry, findings []Finding) bool {

@@ -101,10 +101,18 @@ func (v *Verdict) eachRow(tell func(name, howMuch, result string)) {
 }
 
 func (v *Verdict) scenarioResult(s ScenarioCounts) string {
-	text := fmt.Sprintf("%d passed, %d failed", s.Passed, s.Failed)
+	var notes []string
 	if n := v.differing(); n > 0 {
-		text = fmt.Sprintf("%d passed (%d with a difference), %d failed", s.Passed, n, s.Failed)
+		notes = append(notes, fmt.Sprintf("%d with a difference", n))
 	}
+	if n := v.wavering(); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d not at first", n))
+	}
+	text := fmt.Sprintf("%d passed", s.Passed)
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, ", ") + ")"
+	}
+	text += fmt.Sprintf(", %d failed", s.Failed)
 	if !v.finished[Scenarios] {
 		text += ", ended early"
 	}
@@ -116,6 +124,17 @@ func (v *Verdict) differing() int {
 	n := 0
 	for _, c := range v.cases {
 		if c.Judge == Scenarios && len(about(v.Differences, Scenarios, c.Name)) > 0 && len(about(v.Failures, Scenarios, c.Name))+len(about(v.Known, Scenarios, c.Name)) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// wavering counts the scenarios that passed after they had failed, which may be the target's doing.
+func (v *Verdict) wavering() int {
+	n := 0
+	for _, u := range v.Unsteady {
+		if !u.Counts && !u.Stalled {
 			n++
 		}
 	}

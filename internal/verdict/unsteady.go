@@ -15,8 +15,8 @@ type Unsteady struct {
 }
 
 // Wavered notes a scenario that failed at first, as the finding says, and passed when it was run again. It counts where somebody is answerable
-// for the target and the machine that it runs on: those who started it, or ask for no leniency (Close with strict). Of a stranger it is a
-// warning; so it is where this machine was too busy.
+// for the target and the machine that it runs on: those who started it, or ask for no leniency (Close with strict). Of a stranger it leaves the verdict
+// open: the target is wrong now and then, or was busy, and only who runs it can tell. Where this machine was too busy it is a warning.
 func (v *Verdict) Wavered(f Finding, stalled bool) {
 	v.wavered = append(v.wavered, wavering{f, stalled})
 }
@@ -29,8 +29,8 @@ type wavering struct {
 	stalled bool
 }
 
-// settleUnsteady turns what wavered into findings or warnings.
-func (v *Verdict) settleUnsteady(strict bool) {
+// settleUnsteady turns what wavered into findings, reasons or warnings.
+func (v *Verdict) settleUnsteady(strict bool, known *KnownList) {
 	slices.SortStableFunc(v.wavered, func(a, b wavering) int { return cmp.Compare(a.finding.Scenario, b.finding.Scenario) })
 	for _, w := range v.wavered {
 		f := w.finding
@@ -43,10 +43,13 @@ func (v *Verdict) settleUnsteady(strict bool) {
 		case w.stalled:
 			v.Warn("scenario %s failed at first and passed when it was run again with more time; Muster's own machine was too busy meanwhile. "+
 				"On a quieter machine: %s\nat first:\n%s", f.Scenario, f.Replay, differing(f.Text))
+		case known.holds(f.described()):
+			v.Warn("scenario %s failed at first and passed when it was run again with more time, as --known has it. To see it: %s\nat first:\n%s", f.Scenario, f.Replay, differing(f.Text))
 		default:
-			v.Warn("scenario %s failed at first and passed when it was run again with more time: the target or its machine was busy, or the target is not steady. "+
+			v.CannotTell("scenario %s failed at first and passed when it was run again with more time, and Muster's own machine kept up: "+
+				"the target is wrong now and then, or it was busy.\n"+
 				"Run it a few times while nobody else uses the target: %s\n"+
-				"If it fails so again now and then, the target is wrong now and then; with --strict that is a failure. At first:\n%s", f.Scenario, f.Replay, differing(f.Text))
+				"If it fails so again, the target is wrong; with --strict once is enough to be a failure. At first:\n%s", f.Scenario, f.Replay, differing(f.Text))
 		}
 	}
 }

@@ -259,7 +259,7 @@ func (v *Verdict) ExitCode() int {
 // Close decides the verdict. With strict, compat differences are failures too; known may be nil.
 func (v *Verdict) Close(strict bool, known *KnownList, took time.Duration) {
 	v.DurationS = Seconds(took)
-	v.settleUnsteady(strict)
+	v.settleUnsteady(strict, known)
 	v.inOrder()
 	for _, f := range v.findings {
 		switch {

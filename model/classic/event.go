@@ -101,6 +101,7 @@ type Event struct {
 	Type          uint8           // JoinGroup, SyncGroup: protocol type symbol; 0 is empty or not given
 	List          uint8           // JoinGroup: protocol list symbol
 	Protocol      uint8           // SyncGroup: protocol name symbol; 0 is not given
+	Slow          bool            // SyncGroup: what it makes the leader's assignment wait for ends with WriteDone, as with Config.SyncInFlight
 	NoProtocol    bool            // SyncGroup v5+: protocol type or name is null
 	Assign        [MaxSlots]uint8 // SyncGroup: the leader's assignment by slot; of slots that are no members it is ignored
 	Leaves        []Ref           // LeaveGroup: one entry a member

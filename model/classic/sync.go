@@ -125,7 +125,7 @@ func (m *Model) propose(e *Event) {
 		}
 	}
 	g.Writing = true
-	if !m.inFlight {
+	if !m.inFlight && !e.Slow {
 		m.finishWrite(e.Write)
 	}
 }

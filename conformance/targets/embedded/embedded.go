@@ -36,6 +36,11 @@ type Options struct {
 	// never on virtual time, 10 minutes over TCP.
 	OffsetsRetention, CleanupInterval time.Duration
 
+	// Data is the folder that NewServed keeps everything in, and CompactAfter is how many records a partition grows by before it is compacted. By
+	// default all is in memory.
+	Data         string
+	CompactAfter int
+
 	// Report is told of whatever goes wrong inside; by default nobody is.
 	Report func(error)
 

@@ -31,10 +31,13 @@ func open(t *testing.T, name string) target.Target {
 	var tgt target.Target
 	var err error
 	report := func(err error) { t.Error("reported:", err) }
-	if name == "impl" {
+	switch name {
+	case "impl":
 		tgt, err = embedded.New(embedded.Options{Seed: 1, Report: report})
-	} else {
+	case "impl+tcp":
 		tgt, err = embedded.NewTCP(t.Context(), embedded.Options{Report: report})
+	case "impl+serve":
+		tgt, err = embedded.NewServed(t.Context(), embedded.Options{Report: report})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +84,7 @@ func join(group, member string) *kmsg.JoinGroupRequest {
 
 // A member's whole life, the same on virtual time and over a socket.
 func TestLife(t *testing.T) {
-	for _, name := range []string{"impl", "impl+tcp"} {
+	for _, name := range []string{"impl", "impl+tcp", "impl+serve"} {
 		t.Run(name, func(t *testing.T) {
 			tgt := open(t, name)
 			group := tgt.Capabilities().Prefix + "g"

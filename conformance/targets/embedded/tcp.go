@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/muster-kafka/muster/conformance/target"
@@ -38,15 +37,6 @@ func NewTCP(ctx context.Context, o Options) (target.Target, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return &tcp{t, o, s}, nil
-}
-
-// Listen serves the reference on that port of this machine, 0 being a free one, and returns where, and what ends it.
-func Listen(port int, o Options) (addr string, stop func() error, err error) {
-	s, err := server.Start(server.Options{Addr: fmt.Sprintf("127.0.0.1:%d", port), Settings: o.settings(), Topics: topics(), Report: o.Report})
-	if err != nil {
-		return "", nil, err
-	}
-	return s.Addr(), s.Close, nil
 }
 
 // Capabilities are those that wire has found, with the times that are known of this server.

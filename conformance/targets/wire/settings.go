@@ -31,6 +31,7 @@ const (
 	maxSessionKey  = "group.max.session.timeout.ms"
 	initialKey     = "group.initial.rebalance.delay.ms"
 	metadataMaxKey = "offset.metadata.max.bytes"
+	cleanupKey     = "offsets.retention.check.interval.ms"
 )
 
 // probeSettings reads the coordinator's settings, and measures those that it does not tell.
@@ -75,6 +76,12 @@ func (t *Target) probeSettings(ctx context.Context, node int32) error {
 		}
 		*s.into = d
 		t.found.Settings = append(t.found.Settings, Setting{s.key, strconv.FormatInt(d.Milliseconds(), 10), "measured"})
+	}
+	if !t.opts.Own { // one of ours was told to do it rarely
+		t.caps.Cleanup = 10 * time.Minute // Kafka's default
+		if ms, err := strconv.ParseInt(told[cleanupKey], 10, 64); err == nil && ms > 0 {
+			t.caps.Cleanup = time.Duration(ms) * time.Millisecond
+		}
 	}
 	if v, ok := told[metadataMaxKey]; ok {
 		t.found.Settings = append(t.found.Settings, Setting{metadataMaxKey, v, "described"})

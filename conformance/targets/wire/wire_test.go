@@ -125,7 +125,7 @@ func TestRun(t *testing.T) {
 	}
 	caps := tg.Capabilities()
 	if tg.Name() != addr || caps.Virtual || caps.MaxGroups != 20 || caps.MinSession != 10*time.Millisecond || caps.Scale != 1.0/20 ||
-		caps.Settle < 80*time.Millisecond || caps.Slack < 250*time.Millisecond || !strings.HasPrefix(caps.Prefix, PrefixMark) || caps.Topics["t"] == "" {
+		caps.Settle < 80*time.Millisecond || caps.Slack < 250*time.Millisecond || !strings.HasPrefix(caps.Prefix, PrefixMark) || caps.Topics["t"] == "" || caps.Cleanup != 10*time.Minute {
 		t.Errorf("name %q, capabilities %+v", tg.Name(), caps)
 	}
 	if groups, topics := names(t, addr, caps.Prefix); len(groups) != 0 || len(topics) != 1 {

@@ -1,0 +1,85 @@
+package linearize
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/muster-kafka/muster/checker/history"
+)
+
+// TestSessionEndsWhileItAssigns: A leads, and joined by 3 ms: its session ends by 110 ms, or 160 where its timer is late. It assigns from 80 ms on, and is answered at 300 ms: for a
+// coordinator the leader waits until the assignment is written, so that it stays a member, and its session starts anew then.
+func TestSessionEndsWhileItAssigns(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		write func(b *book)
+		want  Result
+	}{
+		{"it stays", func(b *book) {
+			b.sync("a", 80, 300, "A", 1, []string{"A"}, 0, "A")
+			b.heartbeat("a", 380, 381, "A", 1, 0)
+		}, Legal},
+		{"it had gone before", func(b *book) { b.sync("a", 170, 300, "A", 1, []string{"A"}, 25, "") }, Legal},
+		{"it had gone before, and assigns", func(b *book) { b.sync("a", 170, 300, "A", 1, []string{"A"}, 0, "A") }, Illegal},
+		{"its session does not start anew for ever", func(b *book) {
+			b.sync("a", 80, 300, "A", 1, []string{"A"}, 0, "A")
+			b.heartbeat("a", 480, 481, "A", 1, 0)
+		}, Illegal},
+		{"the group is seen while it waits", func(b *book) {
+			b.sync("a", 80, 300, "A", 1, []string{"A"}, 0, "A")
+			b.heartbeat("c", 200, 201, "A", 1, 0)
+			b.heartbeat("a", 380, 381, "A", 1, 0)
+		}, Legal},
+		{"a rebalance overtakes it", func(b *book) {
+			b.sync("a", 80, 300, "A", 1, []string{"A"}, 27, "")
+			b.join("c", 240, 241, "", refusedJoin(79, "C"))
+			b.join("c", 250, 320, "C", joined(2, "A", "C"))
+			b.join("a", 310, 320, "A", joined(2, "A", "A", "A", "C"))
+		}, Legal},
+		{"no rebalance overtakes it", func(b *book) {
+			b.sync("a", 80, 300, "A", 1, []string{"A"}, 27, "")
+			b.heartbeat("a", 310, 311, "A", 1, 0)
+		}, Illegal},
+		{"another has what it assigns only then", func(b *book) {
+			b.sync("a", 80, 300, "A", 1, []string{"A"}, 0, "A")
+			b.fetch("c", 170, 171, -1)
+			b.commit("a", 175, 176, "A", 1, 5, 27)
+			b.heartbeat("a", 390, 391, "A", 1, 0)
+		}, Legal},
+		{"it is never answered", func(b *book) {
+			b.sync("a", 80, 300, "A", 1, []string{"A"}, 0, "A")
+			lost(b.last())
+		}, Illegal},
+		{"it is never answered, and its session may end when it is taken up", func(b *book) {
+			b.sync("a", 120, 500, "A", 1, []string{"A"}, 0, "A")
+			lost(b.last())
+			b.heartbeat("c", 124, 125, "A", 1, 0)
+		}, Illegal},
+		{"it is killed meanwhile", func(b *book) {
+			b.sync("a", 80, 200, "A", 1, []string{"A"}, 0, "A")
+			eaten(b.last())
+			b.restart(190, 200, 400)
+			b.sync("a", 410, 411, "A", 1, []string{"A"}, 0, "A")
+		}, Legal},
+		{"it is killed meanwhile, and another was assigned", func(b *book) {
+			b.sync("a", 80, 200, "A", 1, []string{"A"}, 0, "A")
+			eaten(b.last())
+			b.restart(190, 200, 400)
+			b.sync("a", 410, 411, "A", 1, []string{"A"}, 0, "B")
+		}, Illegal},
+	} {
+		for _, profile := range []string{"4.3.1", "3.9.2", "reference"} {
+			t.Run(test.name+", "+profile, func(t *testing.T) {
+				b := newBook(profile)
+				b.join("a", 0, 1, "", refusedJoin(79, "A"))
+				b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+				test.write(b)
+				slices.SortStableFunc(b.Calls, func(x, y history.Call) int { return int(x.Call - y.Call) })
+				v, err := Check(t.Context(), &b.History, Limits{})
+				if err != nil || v.Result != test.want {
+					t.Errorf("%v %s (%v), want %v", v.Result, v.Reason, err, test.want)
+				}
+			})
+		}
+	}
+}

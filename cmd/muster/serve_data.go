@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/muster-kafka/muster/impl/server"
+	"github.com/muster-kafka/muster/impl/store"
+)
+
+// dataFlags say where groups and offsets are kept.
+type dataFlags struct{ dir, durability string }
+
+func (f *dataFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.dir, "data", "", "`DIR` that groups and offsets are kept in, and topics and records too, made if need be; without it they are gone with the process; not with kfake")
+	cmd.Flags().StringVar(&f.durability, "durability", string(store.OS),
+		"what is answered survives the end of the process and is on the disk within a second (`os`), or survives the end of the machine too (fsync); with --data")
+}
+
+// open returns the log, nil where there is no folder for it.
+func (f *dataFlags) open(cmd *cobra.Command, report func(error)) (*store.Disk, error) {
+	if f.dir == "" {
+		if cmd.Flags().Changed("durability") {
+			return nil, usage("--durability is of what is kept: name a folder with --data")
+		}
+		return nil, nil
+	}
+	d := store.Durability(f.durability)
+	if d != store.OS && d != store.Fsync {
+		return nil, usage("--durability %s: want os or fsync", f.durability)
+	}
+	return store.Open(store.Options{Dir: filepath.Join(f.dir, "groups"), Durability: d, Report: report})
+}
+
+// startKept starts a cluster on what is kept, and waits until that is loaded. What is damaged is not served.
+func startKept(cmd *cobra.Command, o server.ClusterOptions, f *dataFlags, p *progress) (*server.Cluster, func() error, error) {
+	disk, err := f.open(cmd, o.Report)
+	if err != nil {
+		return nil, nil, err
+	}
+	end := func() error { return nil }
+	if disk != nil {
+		o.Log, end = disk, disk.Close
+		o.Records, o.Sync = filepath.Join(f.dir, "kfake"), f.durability == string(store.Fsync)
+	}
+	c, err := server.StartCluster(o)
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	loaded, err := c.AwaitLoad(cmd.Context())
+	if err != nil {
+		return nil, nil, errors.Join(err, c.Close(), end())
+	}
+	if disk != nil {
+		p.say("%s", tellLoaded(f.dir, loaded))
+	}
+	return c, func() error { return errors.Join(c.Close(), end()) }, nil
+}
+
+func tellLoaded(dir string, l store.Loaded) string {
+	text := fmt.Sprintf("%d records of groups and offsets loaded from %s", l.Records, dir)
+	if l.Unknown > 0 {
+		text += fmt.Sprintf("; %d of other kinds of groups passed over", l.Unknown)
+	}
+	return text
+}

@@ -1,0 +1,180 @@
+package record
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/impl/core"
+)
+
+// Where in a batch, as Kafka writes it since 0.11, its fields are.
+const (
+	lengthAt  = 8  // of its length, which counts from lengthEnd
+	lengthEnd = 12 //
+	magicAt   = 16
+	crcAt     = 17 // of its checksum, which is that of what comes from crcFrom on
+	crcFrom   = 21
+	countAt   = 57
+	headerEnd = 61
+)
+
+const (
+	transactional = 1 << 4 // attribute bits
+	control       = 1 << 5
+
+	noProducer = -1
+	noSequence = 0 // what Kafka writes where there is no producer
+)
+
+// Raw is a record as a batch has it.
+type Raw struct {
+	Position   int64
+	Key, Value []byte         // a nil value is a tombstone
+	Producer   *core.Producer // of a transaction's record, and of a marker
+	Marker     bool           // ends the producer's transaction
+	Commit     bool           // how, if it does
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Raws are the records of a write, the first of them at the given position.
+func Raws(w core.Append, position int64) []Raw {
+	raws := make([]Raw, 0, len(w.Records))
+	for i, r := range w.Records {
+		raw := Raw{Position: position + int64(i), Producer: r.Producer}
+		switch r.Kind {
+		case core.GroupRecord:
+			raw.Key, raw.Value = GroupKey(r.Group), GroupValue(r.Metadata)
+		case core.GroupTombstone:
+			raw.Key = GroupKey(r.Group)
+		case core.OffsetRecord:
+			raw.Key, raw.Value = OffsetKey(r.Group, r.Topic, r.Partition), OffsetValue(r.Offset)
+		case core.OffsetTombstone:
+			raw.Key = OffsetKey(r.Group, r.Topic, r.Partition)
+		case core.CommitMarker, core.AbortMarker:
+			raw.Marker, raw.Commit = true, r.Kind == core.CommitMarker
+		}
+		raws = append(raws, raw)
+	}
+	return raws
+}
+
+// AppendBatch appends records of one producer, or of none, as a batch in Kafka's encoding, written at a time in milliseconds since 1970. Positions
+// grow, and may have gaps where records are gone.
+func AppendBatch(dst []byte, raws []Raw, millis int64) ([]byte, error) {
+	if len(raws) == 0 {
+		return nil, errors.New("a batch has records")
+	}
+	first, last := raws[0], raws[len(raws)-1]
+	b := kmsg.RecordBatch{
+		FirstOffset: first.Position, PartitionLeaderEpoch: 0, Magic: 2, LastOffsetDelta: int32(last.Position - first.Position),
+		FirstTimestamp: millis, MaxTimestamp: millis, ProducerID: noProducer, ProducerEpoch: -1, FirstSequence: noSequence, NumRecords: int32(len(raws)),
+	}
+	if first.Producer != nil {
+		b.Attributes, b.ProducerID, b.ProducerEpoch = transactional, first.Producer.ID, first.Producer.Epoch
+	}
+	if first.Marker {
+		b.Attributes |= control
+	}
+	for _, raw := range raws {
+		if raw.Marker != first.Marker || (raw.Producer == nil) != (first.Producer == nil) || raw.Producer != nil && *raw.Producer != *first.Producer {
+			return nil, errors.New("records of several producers, or a marker among records, are not one batch")
+		}
+		r := kmsg.Record{OffsetDelta: int32(raw.Position - first.Position), Key: raw.Key, Value: raw.Value}
+		if raw.Marker {
+			r.Key, r.Value = markerBytes(raw.Commit)
+		}
+		body := r.AppendTo(nil)[1:] // its length, which is 0 so far, takes one byte
+		b.Records = binary.AppendVarint(b.Records, int64(len(body)))
+		b.Records = append(b.Records, body...)
+	}
+	b.Length = int32(headerEnd - lengthEnd + len(b.Records))
+	start := len(dst)
+	dst = b.AppendTo(dst)
+	binary.BigEndian.PutUint32(dst[start+crcAt:], crc32.Checksum(dst[start+crcFrom:], castagnoli))
+	return dst, nil
+}
+
+// markerBytes are key (version and type) and value (version and the epoch of the coordinator) of a control record.
+func markerBytes(commit bool) (key, value []byte) {
+	key = []byte{0, 0, 0, 0}
+	if commit {
+		key[3] = 1
+	}
+	return key, make([]byte, 6)
+}
+
+// ReadBatches reads whole batches, one after the other, as a log has them or Fetch answers them, compressed ones too. What is
+// wrong with them it says with their position.
+func ReadBatches(b []byte, each func(Raw) error) error {
+	for len(b) > 0 {
+		if len(b) < headerEnd {
+			return fmt.Errorf("%d bytes are less than a batch", len(b))
+		}
+		position := int64(binary.BigEndian.Uint64(b))
+		length := int64(int32(binary.BigEndian.Uint32(b[lengthAt:]))) + lengthEnd
+		if length < headerEnd || length > int64(len(b)) {
+			return fmt.Errorf("batch at position %d: length %d, there are %d bytes", position, length, len(b))
+		}
+		if err := readBatch(b[:length], each); err != nil {
+			return fmt.Errorf("batch at position %d: %w", position, err)
+		}
+		b = b[length:]
+	}
+	return nil
+}
+
+func readBatch(b []byte, each func(Raw) error) error {
+	if b[magicAt] != 2 {
+		return fmt.Errorf("format %d of messages is older than Kafka 0.11 and is not read", b[magicAt])
+	}
+	fetched := kmsg.NewFetchResponseTopicPartition()
+	fetched.RecordBatches = b
+	read, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{KeepControlRecords: true}, &fetched, kgo.DefaultDecompressor(), nil)
+	if read.Err != nil {
+		return read.Err
+	}
+	if count := int(int32(binary.BigEndian.Uint32(b[countAt:]))); count != len(read.Records) {
+		return fmt.Errorf("%d records, its header says %d", len(read.Records), count)
+	}
+	for _, r := range read.Records {
+		raw := Raw{Position: r.Offset, Key: r.Key, Value: r.Value}
+		if r.Attrs.IsTransactional() {
+			raw.Producer = &core.Producer{ID: r.ProducerID, Epoch: r.ProducerEpoch}
+		}
+		if r.Attrs.IsControl() {
+			if len(r.Key) < 4 || raw.Producer == nil {
+				return fmt.Errorf("control record with a key of %d bytes", len(r.Key))
+			}
+			raw.Marker, raw.Commit = true, binary.BigEndian.Uint16(r.Key[2:]) == 1
+		}
+		if err := each(raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Record is what core.Replay is to be told of it; false where the key is of a kind that is passed over (§4.1).
+func (r Raw) Record() (core.Record, bool, error) {
+	if r.Marker {
+		kind := core.AbortMarker
+		if r.Commit {
+			kind = core.CommitMarker
+		}
+		return core.Record{Kind: kind, Producer: r.Producer}, true, nil
+	}
+	e, err := Decode(r.Key, r.Value)
+	if errors.Is(err, ErrUnknownKey) {
+		return core.Record{}, false, nil
+	}
+	if err != nil {
+		return core.Record{}, false, fmt.Errorf("record at position %d: %w; the log is damaged", r.Position, err)
+	}
+	return e.record(r.Producer), true, nil
+}

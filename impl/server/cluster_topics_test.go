@@ -1,0 +1,159 @@
+package server_test
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/impl/core"
+)
+
+// metadata asks for topics; without names, for none of them.
+func metadata(t *testing.T, c net.Conn, version int16, create bool, names ...string) []kmsg.MetadataResponseTopic {
+	t.Helper()
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation = create
+	req.Topics = []kmsg.MetadataRequestTopic{}
+	for _, n := range names {
+		req.Topics = append(req.Topics, kmsg.MetadataRequestTopic{Topic: kmsg.StringPtr(n)})
+	}
+	r := ask(t, c, req, version).(*kmsg.MetadataResponse)
+	if len(r.Brokers) != 1 || net.JoinHostPort(r.Brokers[0].Host, fmt.Sprint(r.Brokers[0].Port)) != c.RemoteAddr().String() {
+		t.Errorf("v%d: brokers %+v, want %s", version, r.Brokers, c.RemoteAddr())
+	}
+	return r.Topics
+}
+
+// Every version of Metadata makes topics where the client lets it, at once known to groups; and none with an illegal name.
+func TestTopicsAreMade(t *testing.T) {
+	c, _ := startCluster(t)
+	conn := dialTo(t, c.Addrs()[0])
+	for v := range int16(14) {
+		name := fmt.Sprint("made", v)
+		if v >= 4 {
+			if got := metadata(t, conn, v, false, name)[0]; got.ErrorCode != core.UnknownTopicOrPartition {
+				t.Errorf("v%d makes a topic unasked: %+v", v, got)
+			}
+		}
+		got := metadata(t, conn, v, true, name, "t", "no good")
+		slices.SortFunc(got, func(a, b kmsg.MetadataResponseTopic) int { return len(a.Partitions) - len(b.Partitions) })
+		if len(got) != 3 || got[0].ErrorCode != 17 || *got[0].Topic != "no good" || got[1].ErrorCode != 0 || *got[1].Topic != name || len(got[1].Partitions) != 1 || len(got[2].Partitions) != 4 {
+			t.Errorf("v%d: %+v", v, got)
+		}
+		commit := commitReq("g", 1)
+		commit.Topics[0].Topic, commit.Topics[0].Partitions[0].Partition = name, 0
+		if code := ask(t, conn, commit, 8).(*kmsg.OffsetCommitResponse).Topics[0].Partitions[0].ErrorCode; code != 0 {
+			t.Errorf("v%d: a commit for the topic: %d", v, code)
+		}
+	}
+	if all := metadata(t, conn, 0, false); len(all) != 15 {
+		t.Errorf("version 0 without names lists %d topics, want all 15", len(all))
+	}
+	if none := metadata(t, conn, 1, false); len(none) != 0 {
+		t.Errorf("version 1 with no names lists %+v", none)
+	}
+}
+
+// What would take too much memory is refused, and what comes with it is not.
+func TestTopicsHaveBounds(t *testing.T) {
+	c, _ := startCluster(t)
+	conn := dialTo(t, c.Addrs()[0])
+	create := func(want map[string]int16, topics ...kmsg.CreateTopicsRequestTopic) {
+		t.Helper()
+		req := kmsg.NewPtrCreateTopicsRequest()
+		req.Topics = topics
+		got := ask(t, conn, req, 5).(*kmsg.CreateTopicsResponse).Topics
+		if len(got) != len(topics) {
+			t.Errorf("%d answers to %d topics", len(got), len(topics))
+		}
+		for _, r := range got {
+			if w, named := want[r.Topic]; r.ErrorCode != w || !named && r.ErrorCode != 0 || w != 0 && r.ErrorMessage == nil {
+				t.Errorf("%q: %d %v, want %d", r.Topic, r.ErrorCode, r.ErrorMessage, w)
+			}
+		}
+	}
+	create(map[string]int16{"many": 37}, kmsg.CreateTopicsRequestTopic{Topic: "many", NumPartitions: 2_000_000_000, ReplicationFactor: 1}, kmsg.CreateTopicsRequestTopic{Topic: "few", NumPartitions: 3, ReplicationFactor: 1})
+	create(map[string]int16{"assigned": 37}, kmsg.CreateTopicsRequestTopic{Topic: "assigned", NumPartitions: -1, ReplicationFactor: -1, ReplicaAssignment: make([]kmsg.CreateTopicsRequestTopicReplicaAssignment, 1001)})
+	var lots []kmsg.CreateTopicsRequestTopic
+	for i := range 10 {
+		lots = append(lots, kmsg.CreateTopicsRequestTopic{Topic: fmt.Sprint("lot", i), NumPartitions: 1000, ReplicationFactor: 1})
+	}
+	create(map[string]int16{"lot9": 44}, lots...) // with the 4 of t and the 3 of few there would be more than 10,000
+	for _, test := range []struct {
+		topic string
+		count int32
+		want  int16
+	}{{"few", 4, 0}, {"few", 1001, 37}, {"t", 1000, 44}} {
+		req := kmsg.NewPtrCreatePartitionsRequest()
+		req.Topics = []kmsg.CreatePartitionsRequestTopic{{Topic: test.topic, Count: test.count}}
+		if got := ask(t, conn, req, 3).(*kmsg.CreatePartitionsResponse).Topics; len(got) != 1 || got[0].ErrorCode != test.want {
+			t.Errorf("%+v: %+v", test, got)
+		}
+	}
+}
+
+// Offsets of a topic that is deleted are forgotten by groups on all nodes before the deletion is answered; a topic that is made anew has none.
+func TestDeletedTopics(t *testing.T) {
+	c, _ := startCluster(t, nodes(3))
+	conns := everyNode(t, c)
+	for node := range conns {
+		if code := commitOffset(t, conns[node], groupOn(t, c, int32(node), 0), 7); code != 0 {
+			t.Fatal(code)
+		}
+	}
+	remove := kmsg.NewPtrDeleteTopicsRequest()
+	remove.TopicNames = []string{"t"}
+	controller := conns[2] // kfake's is its last broker
+	if r := ask(t, controller, remove, 5).(*kmsg.DeleteTopicsResponse).Topics[0]; r.ErrorCode != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for node := range conns {
+		g := groupOn(t, c, int32(node), 0)
+		if got := committed(t, conns[node], true, g); got[0] != -1 {
+			t.Errorf("node %d: %v", node, got)
+		}
+		if code := commitOffset(t, conns[node], g, 7); code != core.UnknownTopicOrPartition {
+			t.Errorf("node %d: a commit for a topic that is gone: %d", node, code)
+		}
+	}
+}
+
+// DescribeTopicPartitions has lists where Kafka has them: Java's admin client dies of a null.
+func TestDescribeTopicPartitions(t *testing.T) {
+	c, _ := startCluster(t)
+	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
+	req.Topics = []kmsg.DescribeTopicPartitionsRequestTopic{{Topic: "t"}}
+	got := ask(t, dialTo(t, c.Addrs()[0]), req, 0).(*kmsg.DescribeTopicPartitionsResponse).Topics
+	if len(got) != 1 || len(got[0].Partitions) != 4 {
+		t.Fatalf("%+v", got)
+	}
+	for _, p := range got[0].Partitions {
+		if p.EligibleLeaderReplicas == nil || p.LastKnownELR == nil {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// Settings of groups can be asked for, as a judge does before it begins.
+func TestClusterSettings(t *testing.T) {
+	c, _ := startCluster(t)
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	req.Resources = []kmsg.DescribeConfigsRequestResource{{ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: "0"}}
+	got := map[string]string{}
+	for _, config := range ask(t, dialTo(t, c.Addrs()[0]), req, 4).(*kmsg.DescribeConfigsResponse).Resources[0].Configs {
+		if config.Value != nil {
+			got[config.Name] = *config.Value
+		}
+	}
+	for name, want := range map[string]string{
+		"group.min.session.timeout.ms": "10", "group.max.session.timeout.ms": "1800000", "group.initial.rebalance.delay.ms": "0",
+		"offset.metadata.max.bytes": "4096", "offsets.retention.minutes": "10080", "offsets.retention.check.interval.ms": "600000",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+}

@@ -1,0 +1,4 @@
+package server
+
+// PartitionOf is where a group is kept.
+func PartitionOf(group string, partitions int) int32 { return partitionOf(group, partitions) }

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"sync"
+
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/store"
+)
+
+// keeper brings what a coordinator writes to the log, and the log's word back, in order.
+type keeper struct {
+	log       store.Log
+	partition int32
+	open      []openWrite // that the coordinator waits for, oldest first
+	instant   []instant   // timers that are due as soon as writes have ended
+
+	mu    sync.Mutex
+	ended []endedWrite // what the log has said, and nobody has heard yet
+	bell  chan struct{}
+}
+
+type openWrite struct {
+	id     core.AppendID
+	code   int16 // how it ends, unless the log says otherwise
+	ended  bool
+	failed error
+}
+
+type endedWrite struct {
+	id  core.AppendID
+	err error
+}
+
+// instant is a timer of no length, and the write that comes first.
+type instant struct {
+	arm   core.Arm
+	after core.AppendID
+}
+
+func newKeeper(log store.Log, partition int32) *keeper {
+	return &keeper{log: log, partition: partition, bell: make(chan struct{}, 1)}
+}
+
+// keep writes something. If that works, the coordinator is told the code.
+func (k *keeper) keep(w core.Append, code int16) {
+	k.open = append(k.open, openWrite{id: w.ID, code: code})
+	k.log.Append(k.partition, w, func(err error) {
+		k.mu.Lock()
+		k.ended = append(k.ended, endedWrite{w.ID, err})
+		k.mu.Unlock()
+		select {
+		case k.bell <- struct{}{}:
+		default: // it has been rung
+		}
+	})
+}
+
+// refuse lets a write fail that never comes to the log.
+func (k *keeper) refuse(id core.AppendID, code int16) {
+	k.open = append(k.open, openWrite{id: id, code: code, ended: true})
+}
+
+// next is the oldest write, if it has ended: a write that is kept before another one is told of before it.
+func (k *keeper) next() (openWrite, bool) {
+	k.mu.Lock()
+	ended := k.ended
+	k.ended = nil
+	k.mu.Unlock()
+	for _, e := range ended {
+		for i := range k.open {
+			if w := &k.open[i]; w.id == e.id {
+				w.ended, w.failed = true, e.err
+				break
+			}
+		}
+	}
+	if len(k.open) == 0 || !k.open[0].ended {
+		return openWrite{}, false
+	}
+	first := k.open[0]
+	k.open = k.open[1:]
+	if first.failed != nil {
+		first.code = core.KafkaStorageError
+	}
+	return first, true
+}
+
+// wait holds a timer of no length back until the writes that are open have ended (see core.Arm); false if it has not to wait.
+func (k *keeper) wait(arm core.Arm) bool {
+	k.forget(arm.Timer)
+	if arm.After > 0 || len(k.open) == 0 {
+		return false
+	}
+	k.instant = append(k.instant, instant{arm, k.open[len(k.open)-1].id})
+	return true
+}
+
+// forget drops a timer that is held back.
+func (k *keeper) forget(id core.TimerID) {
+	for i, h := range k.instant {
+		if h.arm.Timer == id {
+			k.instant = append(k.instant[:i:i], k.instant[i+1:]...)
+			return
+		}
+	}
+}
+
+// release are the timers that the end of a write lets go.
+func (k *keeper) release(id core.AppendID) (arms []core.Arm) {
+	var left []instant
+	for _, h := range k.instant {
+		if h.after <= id {
+			arms = append(arms, h.arm)
+		} else {
+			left = append(left, h)
+		}
+	}
+	k.instant = left
+	return arms
+}

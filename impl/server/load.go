@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/store"
+)
+
+// begin lets a loop load what the log has, before it runs, and tells how that ended.
+func (l *loop) begin(log store.Log, partition int32, told func(store.Loaded, error)) {
+	l.keeper = newKeeper(log, partition)
+	l.told = told
+	l.step(core.LoadBegin{})
+	l.load()
+}
+
+// load reads the log, and then serves; what transactions have ended meanwhile comes after that. What has been written has to be there
+// first. A log in memory is read at once, another one while requests are told that it is.
+func (l *loop) load() {
+	if l.toLoad = len(l.keeper.open) > 0; l.toLoad {
+		return
+	}
+	load := l.loads
+	if _, atOnce := l.keeper.log.(*store.Memory); atOnce {
+		l.read(load, func(f func()) bool { f(); return true })
+		return
+	}
+	l.background.Go(func() { l.read(load, l.do) })
+}
+
+// read hands over what the log has, each part as do lets it.
+func (l *loop) read(load int, do func(func()) bool) {
+	current := func(f func()) error {
+		if !do(func() {
+			if l.loads == load { // else the groups have moved on
+				f()
+			}
+		}) {
+			return errStopped
+		}
+		return nil
+	}
+	open := pendingTxns{}
+	loaded, err := l.keeper.log.Load(l.keeper.partition, func(records []core.Record) error {
+		for _, r := range records {
+			open.take(r)
+		}
+		return current(func() { l.step(core.Replay{Records: records}) })
+	})
+	_ = current(func() { l.loaded(loaded, err, open) })
+}
+
+// loaded is the end of a load. After the first, transactions that it left open are taken up again or aborted.
+func (l *loop) loaded(loaded store.Loaded, err error, open pendingTxns) {
+	if err != nil && l.report != nil {
+		l.report(fmt.Errorf("loading groups on node %d: %w; they are not served", l.leader.Load(), err))
+	}
+	l.failed = false
+	l.step(core.LoadEnd{Failed: err != nil})
+	for _, c := range l.awaited {
+		close(c)
+	}
+	l.awaited = nil
+	if told := l.told; told != nil {
+		l.told = nil
+		l.owed = append(l.owed, open.owed(l.known)...)
+		told(loaded, err)
+	}
+	owed := l.owed
+	l.owed = nil
+	for _, m := range owed {
+		l.step(m)
+	}
+}
+
+type loadEnd struct {
+	loaded store.Loaded
+	err    error
+}
+
+// AwaitLoad waits until a cluster has loaded what its log had when it was started, and says what that was. It may be called once.
+func (c *Cluster) AwaitLoad(ctx context.Context) (all store.Loaded, err error) {
+	if c.options.Log == nil {
+		return all, nil
+	}
+	for range c.shards {
+		select {
+		case end := <-c.loads:
+			all.Records += end.loaded.Records
+			all.Unknown += end.loaded.Unknown
+			err = errors.Join(err, end.err)
+		case <-ctx.Done():
+			return all, ctx.Err()
+		}
+	}
+	return all, err
+}

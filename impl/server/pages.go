@@ -1,0 +1,124 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/groupstats"
+)
+
+// groupPage is a group as /groups shows it.
+type groupPage struct {
+	Group        string       `json:"group"`
+	Coordinator  int32        `json:"coordinator"` // node
+	Partition    int32        `json:"partition"`   // of __consumer_offsets
+	State        string       `json:"state"`
+	ProtocolType string       `json:"protocolType"`
+	Protocol     string       `json:"protocol"` // while the group is Stable
+	Generation   int32        `json:"generation"`
+	Rebalances   int64        `json:"rebalances"`    // that have begun since the coordinator began to coordinate it
+	Since        *time.Time   `json:"since"`         // of the last transition; null where there has been none since then
+	LastReason   string       `json:"lastRebalance"` // why the last rebalance began
+	Members      []memberPage `json:"members"`
+}
+
+// memberPage is a member of a group.
+type memberPage struct {
+	ID         string             `json:"id"`
+	Instance   *string            `json:"instance"` // null of a dynamic member
+	Client     string             `json:"client"`
+	Host       string             `json:"host"`
+	Assignment map[string][]int32 `json:"assignment"` // null where it is not a consumer's
+}
+
+// pages are what the admin address serves besides metrics.
+func (c *Cluster) pages() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"/groups": func(w http.ResponseWriter, r *http.Request) {
+			groups, err := c.groups(r.URL.Query().Get("group"))
+			write(w, map[string]any{"groups": groups}, err)
+		},
+		"/faults": func(w http.ResponseWriter, _ *http.Request) {
+			write(w, map[string]any{"faults": c.options.Faults.Status()}, nil)
+		},
+	}
+}
+
+func write(w http.ResponseWriter, page any, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	_ = encoder.Encode(page)
+}
+
+// groups asks the coordinators as a client would; only one group where a name is given.
+func (c *Cluster) groups(only string) ([]groupPage, error) {
+	pages := []groupPage{}
+	for p, l := range c.shards {
+		node := l.leader.Load()
+		list := kmsg.NewPtrListGroupsRequest()
+		resp, err := l.ask(node, core.Request{Message: list, Version: 5})
+		if err != nil {
+			return nil, err
+		}
+		if code := resp.(*kmsg.ListGroupsResponse).ErrorCode; code != core.None {
+			if only == "" || partitionOf(only, len(c.shards)) == int32(p) {
+				return nil, fmt.Errorf("the groups of partition %d are being loaded by node %d; ask again", p, node)
+			}
+			continue
+		}
+		describe := kmsg.NewPtrDescribeGroupsRequest()
+		for _, g := range resp.(*kmsg.ListGroupsResponse).Groups {
+			if only == "" || g.Group == only {
+				describe.Groups = append(describe.Groups, g.Group)
+			}
+		}
+		if len(describe.Groups) == 0 {
+			continue
+		}
+		if resp, err = l.ask(node, core.Request{Message: describe, Version: 5}); err != nil {
+			return nil, err
+		}
+		for _, g := range resp.(*kmsg.DescribeGroupsResponse).Groups {
+			stats, _ := c.stats.Group(g.Group)
+			l.do(func() {
+				var v core.View
+				l.core.View(g.Group, &v)
+				stats.Generation = v.Generation
+			})
+			pages = append(pages, page(g, node, int32(p), stats))
+		}
+	}
+	return pages, nil
+}
+
+func page(g kmsg.DescribeGroupsResponseGroup, node, partition int32, s groupstats.Group) groupPage {
+	out := groupPage{
+		Group: g.Group, Coordinator: node, Partition: partition, State: g.State, ProtocolType: g.ProtocolType, Protocol: g.Protocol,
+		Generation: s.Generation, Rebalances: s.Rebalances, LastReason: string(s.Last.Reason), Members: []memberPage{},
+	}
+	if !s.Since.IsZero() {
+		out.Since = &s.Since
+	}
+	for _, m := range g.Members {
+		page := memberPage{ID: m.MemberID, Instance: m.InstanceID, Client: m.ClientID, Host: m.ClientHost}
+		assignment := kmsg.NewConsumerMemberAssignment()
+		if g.ProtocolType == "consumer" && assignment.ReadFrom(m.MemberAssignment) == nil {
+			page.Assignment = map[string][]int32{}
+			for _, t := range assignment.Topics {
+				page.Assignment[t.Topic] = append(page.Assignment[t.Topic], t.Partitions...)
+			}
+		}
+		out.Members = append(out.Members, page)
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"time"
+	"unicode/utf16"
+
+	"github.com/muster-kafka/muster/impl/core"
+)
+
+// partitionOf is the partition of __consumer_offsets that Kafka keeps a group in: Java's hash of its name.
+func partitionOf(group string, partitions int) int32 {
+	var hash int32
+	for _, unit := range utf16.Encode([]rune(group)) {
+		hash = 31*hash + int32(unit)
+	}
+	if hash < 0 {
+		hash = -hash
+	}
+	return max(hash, 0) % int32(partitions) // the smallest has no opposite; Kafka makes it 0
+}
+
+// stranger answers for nodes that do not coordinate a group.
+func stranger(s core.Settings) *core.Coordinator {
+	s.Observe = nil
+	c := core.New(s)
+	c.Step(time.Now(), core.Unload{})
+	return c
+}
+
+// move gives the groups to a node, which has to load them first: it is loading for a while at least, or this waits until it serves.
+func (l *loop) move(to int32, loading time.Duration) {
+	served := make(chan struct{})
+	l.do(func() {
+		l.loads++
+		load := l.loads
+		l.leader.Store(to)
+		l.late = 0
+		l.step(core.LoadBegin{}) // which gives up what there is
+		if loading <= 0 {
+			l.awaited = append(l.awaited, served)
+			l.load()
+			return
+		}
+		close(served)
+		time.AfterFunc(loading, func() {
+			l.do(func() {
+				if l.loads == load { // else it has moved on
+					l.load()
+				}
+			})
+		})
+	})
+	select {
+	case <-served:
+	case <-l.quit:
+	}
+}

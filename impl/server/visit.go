@@ -1,0 +1,142 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/impl/core"
+)
+
+// visit is a client's connection to a node of a cluster.
+type visit struct {
+	node *node
+	peer string
+	line *line // to the node's broker of kfake; nil until it is needed
+	mute bool  // a fault has lost an answer, and with it all that would come after
+	deaf bool  // a fault has lost a request, and with it all that would come after
+}
+
+func (n *node) session(c net.Conn) (session, error) {
+	return &visit{node: n, peer: "/" + host(c)}, nil
+}
+
+func (v *visit) close() {
+	if v.line != nil {
+		v.line.close()
+	}
+}
+
+// handle answers a request. A parked one holds the ones after it, as one of kfake does that waits for records.
+func (v *visit) handle(frame []byte) ([]byte, error) {
+	if v.deaf {
+		return nil, nil
+	}
+	h, req, err := parseRequest(frame, v.node.cluster.offered)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := v.faulty(h, req, frame)
+	if v.mute {
+		reply = nil
+	}
+	return reply, err
+}
+
+// reply answers a request to which nothing happens.
+func (v *visit) reply(h header, req kmsg.Request, frame []byte) ([]byte, error) {
+	c := v.node.cluster
+	if req, ok := req.(*kmsg.ApiVersionsRequest); ok {
+		return appendResponse(nil, h.correlation, apiVersions(req, h.version, c.offered, c.backing.hello)), nil
+	}
+	if find, ok := req.(*kmsg.FindCoordinatorRequest); !groupAPIs[kmsg.Key(h.key)] || ok && h.version >= 1 && find.CoordinatorType == transactionCoordinator {
+		return v.forward(h, req, frame)
+	}
+	resp, err := c.coordinate(v.node, core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: v.peer})
+	if err != nil {
+		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+	}
+	return appendResponse(nil, h.correlation, resp), nil
+}
+
+// transactionCoordinator is the kind that FindCoordinator asks for.
+const transactionCoordinator int8 = 1
+
+// groupAPIs are those that groups are coordinated by.
+var groupAPIs = func() map[kmsg.Key]bool {
+	all := map[kmsg.Key]bool{}
+	for key := range core.Versions() {
+		all[key] = true
+	}
+	return all
+}()
+
+// forward lets kfake answer.
+func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error) {
+	if v.line == nil {
+		line, err := v.node.cluster.backing.dial(v.node.ID)
+		if err != nil {
+			return nil, errStopped
+		}
+		v.line = line
+	}
+	if reply, ok, err := v.guarded(h, req); ok || err != nil {
+		return reply, err
+	}
+	if err := v.line.send(frame); err != nil {
+		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+	}
+	if p, ok := req.(*kmsg.ProduceRequest); ok && p.Acks == 0 {
+		return nil, nil
+	}
+	reply, err := v.line.receive()
+	if err != nil {
+		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+	}
+	return reply, v.node.cluster.learn(req, reply)
+}
+
+// metadata asks for what Kafka does and kfake does not: the first versions make topics too, version 0 asks for all by naming none, and no topic
+// gets an illegal name. Without room no topic is made.
+func (v *visit) metadata(h header, req *kmsg.MetadataRequest, room bool) ([]byte, error) {
+	ask := *req
+	ask.Version = max(h.version, 4)
+	ask.AllowAutoTopicCreation = room && (h.version < 4 || req.AllowAutoTopicCreation)
+	if h.version == 0 && len(req.Topics) == 0 {
+		ask.Topics = nil
+	} else if req.Topics != nil {
+		ask.Topics = slices.DeleteFunc(slices.Clone(req.Topics), illegal)
+		if ask.Topics == nil {
+			ask.Topics = []kmsg.MetadataRequestTopic{}
+		}
+	}
+	resp, err := v.line.ask(&ask)
+	if err != nil {
+		return nil, err
+	}
+	m := resp.(*kmsg.MetadataResponse)
+	m.SetVersion(h.version)
+	if err := v.node.cluster.learnOfTopics(&ask); err != nil {
+		return nil, err
+	}
+	for _, t := range req.Topics {
+		if illegal(t) {
+			rt := kmsg.NewMetadataResponseTopic()
+			rt.Topic, rt.ErrorCode, rt.AuthorizedOperations = t.Topic, invalidTopic, noTopicOperations
+			m.Topics = append(m.Topics, rt)
+		}
+	}
+	return appendResponse(nil, h.correlation, m), nil
+}
+
+func illegal(t kmsg.MetadataRequestTopic) bool { return t.Topic != nil && !legal(*t.Topic) }
+
+// Faultable are the APIs that a cluster serves.
+func Faultable() []kmsg.Key {
+	all := slices.Concat(slices.Collect(maps.Keys(groupAPIs)), served, []kmsg.Key{kmsg.ApiVersions})
+	slices.Sort(all)
+	return all
+}

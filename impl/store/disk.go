@@ -1,0 +1,306 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
+)
+
+// Durability says what a write has come through when its end is told.
+type Durability string
+
+// The durabilities.
+const (
+	// OS is Kafka's own: it is with the operating system, so the end of the process does it no harm; it is synced to the disk within
+	// Options.SyncInterval.
+	OS Durability = "os"
+	// Fsync is synced to the disk: the end of the machine does it no harm either.
+	Fsync Durability = "fsync"
+)
+
+// Options are the settings of a Disk. Only Dir is needed.
+type Options struct {
+	Dir          string        // the folder, made if need be
+	Durability   Durability    // OS by default
+	SyncInterval time.Duration // how long a write is at most without being synced under OS; 1 s by default
+	CompactAfter int           // how many records are appended to a partition before it is first compacted; 10,000 by default
+	FS           vfs.FS        // the file system; the machine's by default
+
+	// Report is told when writes begin to fail, and of compactions that have failed. It is called from several goroutines.
+	Report func(error)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Durability == "" {
+		o.Durability = OS
+	}
+	if o.SyncInterval <= 0 {
+		o.SyncInterval = time.Second
+	}
+	if o.CompactAfter <= 0 {
+		o.CompactAfter = 10_000
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Report == nil {
+		o.Report = func(error) {}
+	}
+	return o
+}
+
+// What Open and Load may fail with.
+var (
+	ErrLocked  = errors.New("another process uses the data folder")
+	ErrNewer   = errors.New("the data folder is of a newer version")
+	ErrDamaged = errors.New("the data folder is damaged")
+	errClosed  = errors.New("the log has been closed")
+)
+
+// format is the version of what is in a folder: how records have their place in pebble. A later one is not opened.
+const format = 1
+
+// memTableSize is how much pebble writes to its log before it makes a table of it. Tests have it small, so that they see tables.
+var memTableSize uint64 = 16 << 20
+
+// The names of the folder's markers.
+const (
+	pebbleMarker = "format-version" // pebble's own version
+	formatMarker = "muster-format"  // the version
+	syncedMarker = "muster-synced"  // how many commits are known to be synced
+)
+
+// Disk is a Log in a folder, on pebble. Many writes become one commit, and one sync.
+type Disk struct {
+	options Options
+	db      *pebble.DB
+	lock    *pebble.Lock
+	wal     *walFS
+	synced  *atomicfs.Marker
+	work    sync.WaitGroup
+	quit    chan struct{}
+
+	mu         sync.Mutex
+	wake       sync.Cond // of the writer: there is something to do
+	queue      []pending
+	partitions map[int32]*partition
+	commits    uint64 // that have been made in all the folder's life
+	failed     error  // since when nothing is written any more
+	closed     bool
+}
+
+// Open opens a folder, or makes a new one.
+func Open(o Options) (*Disk, error) {
+	o = o.withDefaults()
+	if o.Durability != OS && o.Durability != Fsync {
+		return nil, fmt.Errorf("durability %q: want %q or %q", o.Durability, OS, Fsync)
+	}
+	if err := o.FS.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := pebble.LockDirectory(o.Dir, o.FS)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w; end that one, or choose another folder", o.Dir, ErrLocked, err)
+	}
+	d := &Disk{options: o, lock: lock, quit: make(chan struct{}), partitions: map[int32]*partition{}}
+	d.wake.L = &d.mu
+	if err := d.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", o.Dir, err), lock.Close())
+	}
+	d.work.Go(d.write)
+	d.work.Go(d.syncNowAndThen)
+	return d, nil
+}
+
+func (d *Disk) open() error {
+	if err := d.checkFormat(); err != nil {
+		return err
+	}
+	synced, err := d.openSynced()
+	if err != nil {
+		return err
+	}
+	d.wal = &walFS{FS: d.options.FS, later: d.options.Durability == OS, failed: d.fail, dirty: map[*walFile]struct{}{}}
+	version := pebble.FormatNewest // which tells a torn end from damage by what it knows to have been synced
+	if d.wal.later {
+		version = pebble.FormatColumnarBlocks // which takes it that not all has been synced
+	}
+	d.db, err = pebble.Open(d.options.Dir, &pebble.Options{
+		FS: d.wal, Lock: d.lock, FormatMajorVersion: version, Logger: logger{d}, MemTableSize: memTableSize,
+	})
+	if err != nil {
+		return damaged(err)
+	}
+	if err := d.failure(); err != nil {
+		return errors.Join(err, d.db.Close())
+	}
+	d.commits, err = d.number([]byte{commitsKey})
+	if err == nil && d.commits < synced {
+		err = fmt.Errorf("%w: it ends after commit %d, and %d had been synced, so its end is lost; put a copy of it in its place, or remove the files marker.%s.* to go on without that end",
+			ErrDamaged, d.commits, synced, syncedMarker)
+	}
+	if err != nil {
+		return errors.Join(damaged(err), d.db.Close())
+	}
+	return nil
+}
+
+// damaged says what to do about an error that pebble takes for damage; others it leaves as they are.
+func damaged(err error) error {
+	if err == nil || !pebble.IsCorruptionError(err) {
+		return err
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("%w: %s; put a copy of it in its place, or move it away to begin without groups", ErrDamaged, text)
+}
+
+// checkFormat refuses what a later version of this package, or of pebble, has written.
+func (d *Disk) checkFormat() error {
+	m, value, err := atomicfs.LocateMarker(d.options.FS, d.options.Dir, formatMarker)
+	if err != nil {
+		return err
+	}
+	if value == "" {
+		err = move(m, strconv.Itoa(format))
+	} else {
+		err = notNewer(value, format)
+	}
+	if err := errors.Join(err, m.Close()); err != nil {
+		return err
+	}
+	value, err = atomicfs.ReadMarker(d.options.FS, d.options.Dir, pebbleMarker)
+	if err == nil && value != "" {
+		err = notNewer(value, int(pebble.FormatNewest))
+	}
+	return err
+}
+
+func notNewer(value string, known int) error {
+	if n, err := strconv.Atoi(value); err != nil || n > known {
+		return fmt.Errorf("%w: its format is %s, here it is %d; use the Muster that wrote it, or another folder", ErrNewer, value, known)
+	}
+	return nil
+}
+
+// move sets a marker. Where its folder cannot be synced the marker panics, since it does not know any more what is on the disk.
+func move(m *atomicfs.Marker, value string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return m.Move(value)
+}
+
+func (d *Disk) openSynced() (commits uint64, err error) {
+	m, value, err := atomicfs.LocateMarker(d.options.FS, d.options.Dir, syncedMarker)
+	if err != nil {
+		return 0, err
+	}
+	d.synced = m
+	if value == "" {
+		return 0, nil
+	}
+	if commits, err = strconv.ParseUint(value, 10, 64); err != nil {
+		err = fmt.Errorf("%w: marker %s: %w", ErrDamaged, syncedMarker, err)
+	}
+	return commits, err
+}
+
+// syncNowAndThen bounds what can be lost under OS, and writes down how much is safe: what is missing of that is damage, even where it is
+// the end that is missing.
+func (d *Disk) syncNowAndThen() {
+	tick := time.NewTicker(d.options.SyncInterval)
+	defer tick.Stop()
+	var before uint64
+	for {
+		select {
+		case <-d.quit:
+			return
+		case <-tick.C:
+			var err error
+			if before, err = d.syncAll(before); err != nil {
+				d.fail(err)
+				return
+			}
+		}
+	}
+}
+
+func (d *Disk) syncAll(before uint64) (uint64, error) {
+	d.mu.Lock()
+	commits := d.commits
+	d.mu.Unlock()
+	if commits == before {
+		return before, nil
+	}
+	d.wal.flush()
+	if err := d.failure(); err != nil {
+		return before, err
+	}
+	return commits, move(d.synced, strconv.FormatUint(commits, 10))
+}
+
+// fail ends all writing: what the disk has of a write that failed is not known, so nothing must follow it.
+func (d *Disk) fail(err error) {
+	d.mu.Lock()
+	first := d.failed == nil
+	if first {
+		d.failed = fmt.Errorf("%s: cannot be written any more: %w; make room or mend the disk, and start again", d.options.Dir, err)
+		err = d.failed
+	}
+	d.wake.Signal()
+	d.mu.Unlock()
+	if first {
+		d.options.Report(err)
+	}
+}
+
+// failure is why nothing is written any more, or nil.
+func (d *Disk) failure() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed
+}
+
+// Close implements Log.
+func (d *Disk) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil
+	}
+	d.closed = true
+	d.wake.Signal()
+	d.mu.Unlock()
+	close(d.quit)
+	d.work.Wait()
+	err := d.db.Close()
+	d.wal.flush()
+	if err == nil && d.failure() == nil {
+		err = move(d.synced, strconv.FormatUint(d.commits, 10))
+	}
+	return errors.Join(err, d.synced.Close(), d.lock.Close())
+}
+
+// logger takes what pebble calls fatal, which is a disk that fails, as the end of writing instead of the process.
+type logger struct{ d *Disk }
+
+// Infof implements pebble.Logger.
+func (logger) Infof(string, ...any) {}
+
+// Errorf implements pebble.Logger.
+func (logger) Errorf(string, ...any) {}
+
+// Fatalf implements pebble.Logger. Its errors bring their stacks along.
+func (l logger) Fatalf(format string, args ...any) {
+	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
+	l.d.fail(errors.New(text))
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/record"
+)
+
+// Load implements Log.
+func (d *Disk) Load(id int32, take func([]core.Record) error) (loaded Loaded, err error) {
+	var refused error
+	hand := func(records []core.Record) error {
+		loaded.Records += len(records)
+		refused = take(records)
+		return refused
+	}
+	var records []core.Record
+	_, err = d.read(id, func(r record.Raw) error {
+		known, ok, err := r.Record()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			loaded.Unknown++
+			return nil
+		}
+		if records = append(records, known); len(records) < loadTogether {
+			return nil
+		}
+		full := records
+		records = nil
+		return hand(full)
+	})
+	if err == nil && len(records) > 0 {
+		err = hand(records)
+	}
+	if refused != nil {
+		return loaded, refused
+	}
+	return loaded, err
+}
+
+// read goes through a partition, and returns the position after its last record. What cannot be read is named.
+func (d *Disk) read(id int32, each func(record.Raw) error) (next int64, err error) {
+	it, err := d.db.NewIter(d.bounds(id))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	damaged := func(position int64, err error) error {
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		return fmt.Errorf("%s: %w: __consumer_offsets-%d at position %d: %s; put a copy of the folder in its place, or move it away to begin without groups",
+			d.options.Dir, ErrDamaged, id, position, text)
+	}
+	for it.First(); it.Valid(); it.Next() {
+		at := int64(binary.BigEndian.Uint64(it.Key()[len(it.Key())-8:]))
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return next, damaged(at, err)
+		}
+		value = bytes.Clone(value) // it is gone with the next one, and records point into it
+		if err := record.ReadBatches(value, func(r record.Raw) error {
+			if r.Position < max(at, next) {
+				return fmt.Errorf("a record says that its position is %d", r.Position)
+			}
+			next = r.Position + 1
+			return each(r)
+		}); err != nil {
+			return next, damaged(at, err)
+		}
+	}
+	if err := it.Error(); err != nil {
+		return next, damaged(next, err)
+	}
+	return next, nil
+}

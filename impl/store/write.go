@@ -1,0 +1,195 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/record"
+)
+
+// What keys in pebble begin with.
+const (
+	recordKey  = 'r' // and partition and position: a batch
+	nextKey    = 'n' // and partition: the position after the last record that compaction has met
+	commitsKey = 'c' // how many commits there have been
+)
+
+// maxTogether bounds what becomes one commit, in bytes.
+const maxTogether = 4 << 20
+
+type pending struct {
+	partition int32
+	write     core.Append
+	done      func(error)
+}
+
+// partition is what is known of a partition that has been written to since the log was opened.
+type partition struct {
+	next       int64 // position
+	dirty      int   // records since the last compaction
+	left       int   // records that it left
+	compacting bool
+}
+
+func partitionKey(kind byte, id int32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{kind}, uint32(id))
+}
+
+func positionKey(id int32, position int64) []byte {
+	return binary.BigEndian.AppendUint64(partitionKey(recordKey, id), uint64(position))
+}
+
+// Append implements Log. It does not wait.
+func (d *Disk) Append(id int32, w core.Append, done func(error)) {
+	d.mu.Lock()
+	err := d.failed
+	if d.closed {
+		err = errClosed
+	}
+	if err == nil {
+		d.queue = append(d.queue, pending{id, w, done})
+		d.wake.Signal()
+	}
+	d.mu.Unlock()
+	if err != nil {
+		done(err)
+	}
+}
+
+// write commits what has come in since its last commit, together.
+func (d *Disk) write() {
+	for {
+		d.mu.Lock()
+		for len(d.queue) == 0 && !d.closed {
+			d.wake.Wait()
+		}
+		together, err := d.queue, d.failed
+		d.queue = nil
+		d.mu.Unlock()
+		if len(together) == 0 {
+			return
+		}
+		for len(together) > 0 {
+			n := len(together)
+			if err == nil {
+				n, err = d.commit(together)
+			}
+			for _, p := range together[:n] {
+				p.done(err)
+			}
+			together = together[n:]
+		}
+	}
+}
+
+// commit writes the first of what has come in, as many as may be together, in one commit: each is whole, since it is one value.
+func (d *Disk) commit(together []pending) (n int, err error) {
+	defer func() {
+		if p := recover(); p != nil { // so pebble reports some failures of the disk
+			err = fmt.Errorf("%v", p)
+		}
+		if err != nil {
+			d.fail(err)
+			err = d.failure()
+			n = len(together)
+		}
+	}()
+	now := time.Now().UnixMilli()
+	b := d.db.NewBatch()
+	for ; n < len(together) && (n == 0 || b.Len() < maxTogether); n++ {
+		if err := d.put(b, together[n], now); err != nil {
+			return n, err
+		}
+	}
+	d.mu.Lock()
+	commits := d.commits + 1
+	d.mu.Unlock()
+	if err := b.Set([]byte{commitsKey}, binary.BigEndian.AppendUint64(nil, commits), nil); err != nil {
+		return n, err
+	}
+	if err := b.Commit(pebble.Sync); err != nil { // under OS walFS makes it a write
+		return n, err
+	}
+	if err := d.failure(); err != nil { // which pebble has not been told of, or has only told its logger
+		return n, err
+	}
+	d.mu.Lock()
+	d.commits = commits
+	d.mu.Unlock()
+	d.compactAfter(together[:n])
+	return n, b.Close()
+}
+
+func (d *Disk) put(b *pebble.Batch, p pending, now int64) error {
+	part, err := d.partition(p.partition)
+	if err != nil {
+		return err
+	}
+	raws := record.Raws(p.write, part.next)
+	value, err := record.AppendBatch(nil, raws, now)
+	if err != nil {
+		return err
+	}
+	part.next += int64(len(raws))
+	return b.Set(positionKey(p.partition, raws[0].Position), value, nil)
+}
+
+// partition finds out where a partition ends, once. Only the writer asks.
+func (d *Disk) partition(id int32) (*partition, error) {
+	d.mu.Lock()
+	p := d.partitions[id]
+	d.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	next, err := d.number(partitionKey(nextKey, id))
+	if err != nil {
+		return nil, err
+	}
+	p = &partition{next: int64(next)}
+	it, err := d.db.NewIter(d.bounds(id))
+	if err != nil {
+		return nil, err
+	}
+	if it.Last() {
+		value, err := it.ValueAndErr()
+		if err == nil {
+			err = record.ReadBatches(value, func(r record.Raw) error { p.next = max(p.next, r.Position+1); return nil })
+		}
+		if err != nil {
+			return nil, errors.Join(err, it.Close())
+		}
+	}
+	if err := it.Close(); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.partitions[id] = p
+	d.mu.Unlock()
+	return p, nil
+}
+
+func (d *Disk) bounds(id int32) *pebble.IterOptions {
+	return &pebble.IterOptions{LowerBound: positionKey(id, 0), UpperBound: partitionKey(recordKey, id+1)}
+}
+
+// number reads a number, 0 where there is none.
+func (d *Disk) number(key []byte) (uint64, error) {
+	value, closer, err := d.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer closer.Close()
+	if len(value) != 8 {
+		return 0, fmt.Errorf("%w: key %q has %d bytes, 8 are a number", ErrDamaged, key, len(value))
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
