@@ -1,6 +1,8 @@
 package linearize
 
 import (
+	"slices"
+	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -138,4 +140,14 @@ func (b *book) second() {
 	b.join("b", 12, 25, "B", joined(2, "A", "B"))
 	b.heartbeat("a", 14, 15, "A", 1, 27)
 	b.join("a", 20, 25, "A", joined(2, "A", "A", "A", "B"))
+}
+
+// verdict puts the calls in the order of their beginnings, and judges them.
+func (b *book) verdict(t *testing.T, want Result) {
+	t.Helper()
+	slices.SortStableFunc(b.Calls, func(x, y history.Call) int { return int(x.Call - y.Call) })
+	v, err := Check(t.Context(), &b.History, Limits{})
+	if err != nil || v.Result != want {
+		t.Errorf("%v %s (%v), want %v", v.Result, v.Reason, err, want)
+	}
 }

@@ -213,7 +213,7 @@ func newJudge(config observe.Config, p *partition, limits Limits) *judge {
 			world.Know(id)
 		}
 	}
-	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: IsScala(config.Profile.Name), drops: !config.Profile.AnswersDropped, later: config.Profile.Name != classic.Reference.Name, cleanup: p.cleanup}
+	return &judge{world: world, partition: p, capacity: limits.Explanations, forks: limits.forks, apart: limits.apart, scala: IsScala(config.Profile.Name), later: config.Profile.Name != classic.Reference.Name, cleanup: p.cleanup}
 }
 
 // model is the judge in porcupine's terms.

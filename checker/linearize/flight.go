@@ -1,21 +1,52 @@
 package linearize
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/observe"
 )
 
-// The assignment of a leader is written before its SyncGroup is answered. Until then the leader waits like those whose SyncGroups are parked: its session may end and it stays a
-// member (session.parked), and when the write has ended all sessions of those that waited start anew (session.renewed-by-completion). The model takes the write for done with the
-// request, which is right as long as no timer is due before the answer: the request may then have come as late as that. Where one is, the write is taken apart from the request,
-// and ends by the time at which the call does (or as soon as an answer is due, where none came); or a rebalance overtakes it.
+// The assignment of a leader is written before its SyncGroup is answered, and only then is the group Stable. Until then the leader waits like those whose SyncGroups are parked:
+//
+//   - Its session may end and it stays a member (session.parked); when the write has ended all sessions of those that waited start anew (session.renewed-by-completion).
+//   - A JoinGroup or LeaveGroup may begin a rebalance: the leader and all who wait are answered REBALANCE_IN_PROGRESS, nobody has what was assigned, and yet it has been written,
+//     so that a coordinator which is killed then loads it.
+//   - A replacement of the leader fences it, its own LeaveGroup ends its waiting, and its own next SyncGroup supersedes it.
+//
+// All of this was seen on 4.3.1. The model takes the write for done with the request, which is right where nothing of this can come in between: the request may then have come as
+// late as its answer. Where something can, the write is also tried apart from the request. It ends by the time at which the call does (or as soon as an answer is due, where
+// none came), unless a rebalance overtakes it.
 
 // assigns says whether a call may be a leader's, whose assignment is written.
 func (c *call) assigns() bool {
 	_, sync := c.message.(*kmsg.SyncGroupRequest)
 	return sync
+}
+
+// overtakes notes which SyncGroups are open at the same time as a request that may overtake what they assign.
+func (p *partition) overtakes() {
+	var others []*call // by their beginnings
+	for _, c := range p.calls {
+		switch c.message.(type) {
+		case *kmsg.JoinGroupRequest, *kmsg.LeaveGroupRequest:
+			others = append(others, c)
+		}
+	}
+	slices.SortFunc(others, func(c, d *call) int { return cmp.Compare(c.from, d.from) })
+	ends := make([]int64, len(others)+1) // of those before
+	for i, d := range others {
+		ends[i+1] = max(ends[i], d.to)
+	}
+	for _, c := range p.calls {
+		if c.assigns() {
+			before, _ := slices.BinarySearchFunc(others, c.lands()+1, func(d *call, at int64) int { return cmp.Compare(d.from, at) })
+			c.overtaken = c.raced || ends[before] >= c.from
+		}
+	}
 }
 
 // lands is by when the assignment of a call has been written: before its answer, and where there is none as soon as it would be due.

@@ -1,10 +1,7 @@
 package linearize
 
 import (
-	"slices"
 	"testing"
-
-	"github.com/muster-kafka/muster/checker/history"
 )
 
 // TestSessionEndsWhileItAssigns: A leads, and joined by 3 ms: its session ends by 110 ms, or 160 where its timer is late. It assigns from 80 ms on, and is answered at 300 ms: for a
@@ -74,11 +71,62 @@ func TestSessionEndsWhileItAssigns(t *testing.T) {
 				b.join("a", 0, 1, "", refusedJoin(79, "A"))
 				b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
 				test.write(b)
-				slices.SortStableFunc(b.Calls, func(x, y history.Call) int { return int(x.Call - y.Call) })
-				v, err := Check(t.Context(), &b.History, Limits{})
-				if err != nil || v.Result != test.want {
-					t.Errorf("%v %s (%v), want %v", v.Result, v.Reason, err, test.want)
-				}
+				b.verdict(t, test.want)
+			})
+		}
+	}
+}
+
+// TestOvertaken: A leads and joined by 3 ms. Its SyncGroup is answered REBALANCE_IN_PROGRESS, and C has joined meanwhile: the assignment may have been written or not, as a coordinator
+// shows that is killed before another is written.
+func TestOvertaken(t *testing.T) {
+	overtaken := func(b *book) {
+		b.sync("a", 10, 30, "A", 1, []string{"A"}, 27, "")
+		b.join("c", 12, 13, "", refusedJoin(79, "C"))
+		b.join("c", 14, 40, "C", joined(2, "A", "C"))
+		b.join("a", 32, 40, "A", joined(2, "A", "A", "A", "C"))
+		b.restart(50, 60, 70)
+	}
+	for _, test := range []struct {
+		name  string
+		write func(b *book)
+		want  Result
+	}{
+		{"it was written", func(b *book) {
+			overtaken(b)
+			b.heartbeat("a", 80, 81, "A", 1, 0)
+			b.sync("a", 82, 83, "A", 1, nil, 0, "A")
+		}, Legal},
+		{"it was not written", func(b *book) {
+			overtaken(b)
+			b.heartbeat("a", 80, 81, "A", 1, 25)
+		}, Legal},
+		{"what was overtaken counts for nothing else", func(b *book) {
+			overtaken(b)
+			b.heartbeat("a", 80, 81, "A", 2, 0)
+		}, Illegal},
+		{"another was written", func(b *book) {
+			overtaken(b)
+			b.sync("a", 82, 83, "A", 1, nil, 0, "B")
+		}, Illegal},
+		{"nothing was on its way that could overtake it", func(b *book) {
+			b.sync("a", 10, 11, "A", 1, []string{"A"}, 27, "")
+			b.join("c", 12, 13, "", refusedJoin(79, "C"))
+		}, Illegal},
+		{"nobody joins in its time, and it was not written", func(b *book) {
+			b.sync("a", 10, 11, "A", 1, []string{"A"}, 0, "A")
+			b.join("c", 12, 13, "", refusedJoin(79, "C"))
+			b.restart(50, 60, 70)
+			b.heartbeat("a", 80, 81, "A", 1, 25)
+		}, Illegal},
+	} {
+		for _, profile := range []string{"4.3.1", "3.9.2", "reference"} {
+			t.Run(test.name+", "+profile, func(t *testing.T) {
+				b := newBook(profile)
+				b.join("a", 0, 1, "", refusedJoin(79, "A"))
+				b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+				test.write(b)
+				b.verdict(t, test.want)
 			})
 		}
 	}

@@ -1,12 +1,9 @@
 package linearize
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"github.com/muster-kafka/muster/checker/history"
 )
 
 // TestLeavesWhileReplaced: static member i is replaced in a Stable group between 20 and 30 ms, and the second process is told that it is unknown. That is right on
@@ -47,11 +44,7 @@ func TestLeavesWhileReplaced(t *testing.T) {
 			b.sync("a", 4, 5, "A", 1, []string{"A"}, 0, "A")
 			b.joinStatic("b", 20, 30, refusedJoin(25, ""))
 			test.write(b)
-			slices.SortStableFunc(b.Calls, func(x, y history.Call) int { return int(x.Call - y.Call) })
-			v, err := Check(t.Context(), &b.History, Limits{})
-			if err != nil || v.Result != test.want {
-				t.Errorf("%v %s (%v), want %v", v.Result, v.Reason, err, test.want)
-			}
+			b.verdict(t, test.want)
 		})
 	}
 }

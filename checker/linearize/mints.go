@@ -46,7 +46,7 @@ func needs(by map[string]int64, c *history.Call) (ids []int64) {
 	return ids
 }
 
-// racing are the calls that were open at the same time as one, and are about a member id or an instance that it is about.
+// racing are the calls that were open at the same time as one, and are about a member id or an instance that it is about, or may overtake what it assigns.
 func racing(h *history.History, wrong int64) map[int64]bool {
 	at := slices.IndexFunc(h.Calls, func(c history.Call) bool { return c.ID == wrong })
 	if at < 0 {
@@ -60,7 +60,8 @@ func racing(h *history.History, wrong int64) map[int64]bool {
 			continue
 		}
 		theirs, others := actsFor(c)
-		all[c.ID] = meet(members, theirs) || meet(instances, others)
+		overtakes := c.Key == int16(kmsg.JoinGroup) || c.Key == int16(kmsg.LeaveGroup)
+		all[c.ID] = meet(members, theirs) || meet(instances, others) || one.Key == int16(kmsg.SyncGroup) && overtakes
 	}
 	return all
 }

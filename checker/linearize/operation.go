@@ -32,24 +32,25 @@ func (s stage) String() string { return [...]string{"request", "answer", "silenc
 
 // call is one recorded call as one group sees it: a call over several groups is one to each.
 type call struct {
-	ticket   checker.Ticket
-	id       int64
-	client   string
-	message  kmsg.Request
-	version  int16
-	actual   kmsg.Response // nil without an answer
-	minted   string        // the member id that the answer says was minted for it
-	outcome  history.Outcome
-	from, to int64 // recorded instants
-	silentAt int64 // 0 where silence proves nothing
-	early    bool  // it shows the group, although there may have been none: see scala.go
-	raced    bool  // another request of the same kind and member was open at the same time: see races.go
-	removed  bool  // a LeaveGroup of its static member was open at the same time: see leaves.go
-	unsure   bool  // it may never have reached the coordinator
-	proven   bool  // it has had its effect, whatever its end: see evidence.go
-	provenBy int64 // and when at the latest
-	taken    int64 // if it has, then by this instant
-	gone     int64 // of a restart: when the coordinator was surely dead
+	ticket    checker.Ticket
+	id        int64
+	client    string
+	message   kmsg.Request
+	version   int16
+	actual    kmsg.Response // nil without an answer
+	minted    string        // the member id that the answer says was minted for it
+	outcome   history.Outcome
+	from, to  int64 // recorded instants
+	silentAt  int64 // 0 where silence proves nothing
+	early     bool  // it shows the group, although there may have been none: see scala.go
+	raced     bool  // another request of the same kind and member was open at the same time: see races.go
+	overtaken bool  // another request may come while what this one assigns is being written: see flight.go
+	removed   bool  // a LeaveGroup of its static member was open at the same time: see leaves.go
+	unsure    bool  // it may never have reached the coordinator
+	proven    bool  // it has had its effect, whatever its end: see evidence.go
+	provenBy  int64 // and when at the latest
+	taken     int64 // if it has, then by this instant
+	gone      int64 // of a restart: when the coordinator was surely dead
 }
 
 // parks says whether the model may hold the answer back.

@@ -6,14 +6,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// What a request writes is not written at once, and the model knows no time between. Where another request of the same member is on its way
-// meanwhile it may come before the write has ended, and Kafka then does to the first what it does to one that is parked:
-//
-//   - The replacement of a static member that is itself replaced is fenced (observe.Request.Raced).
-//   - The SyncGroup of a leader that repeats it is superseded, so that it is never answered (sync.parked.superseded), though what it assigns holds.
-//   - The SyncGroup of a leader that leaves is given up with the member, so that it is never answered (sync.parked.removed).
-//
-// Both were seen on 4.3.1. The reference answers by contract, so neither is explained under its profile.
+// What a request writes is not written at once. Where another request of the same member is on its way meanwhile it may come before the write has ended, and Kafka then does to the
+// first what it does to one that is parked: the replacement of a static member that is itself replaced is fenced (observe.Request.Raced). This was seen on 4.3.1. The
+// reference answers by contract, so it is not explained under its profile. What may come while an assignment is written is in flight.go.
 
 // rival is who the request is of, where another of the same would take its place; empty for others.
 func (c *call) rival() string {
@@ -74,10 +69,4 @@ func (p *partition) races() {
 		rivals[who] = append(rivals[who], c)
 	}
 	p.leaves(leaving)
-}
-
-// superseded says whether a call that was due for an answer may have none coming, as its rival has taken its place while it was written, or its member has gone.
-func (j *judge) superseded(c *call) bool {
-	_, sync := c.message.(*kmsg.SyncGroupRequest)
-	return sync && c.raced && j.drops
 }

@@ -117,6 +117,7 @@ func (d *divided) partition(group string) *partition {
 		c.minted = mintedBy(c)
 		p.add(c, d.end)
 	}
+	p.overtakes()
 	p.cap(d.limits.Operations)
 	return p
 }

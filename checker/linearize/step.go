@@ -22,7 +22,6 @@ type judge struct {
 	forks     bool // see Limits
 	apart     bool
 	scala     bool  // see scala.go
-	drops     bool  // superseded requests are never answered
 	later     bool  // see writing.go
 	cleanup   int64 // see cleanup.go
 
@@ -156,7 +155,7 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			return
 		}
 		j.apply(e, op.call, at, next, false)
-		if at.Latest < op.last() && op.call.assigns() {
+		if op.call.assigns() && (op.call.overtaken || at.Latest < op.last()) {
 			j.apply(e, op.call, at, next, true)
 		}
 	}
@@ -227,7 +226,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 			if to.parks() {
 				owed = withTicket(owed, to.ticket)
 			}
-		case to.silentAt == 0 || j.superseded(to):
+		case to.silentAt == 0:
 		case at.Latest < to.silentAt:
 			j.refuse(e, to, a.Message, o.Rules, "an answer was due, and never came")
 			return

@@ -1,7 +1,6 @@
 package linearize
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -54,11 +53,7 @@ func TestJoinedWhileReplaced(t *testing.T) {
 			b.join("c", 6, 7, "", refusedJoin(79, "C"))
 			test.write(b)
 			b.heartbeat("a", 22, 23, "A", 1, 25)
-			slices.SortStableFunc(b.Calls, func(x, y history.Call) int { return int(x.Call - y.Call) })
-			v, err := Check(t.Context(), &b.History, Limits{})
-			if err != nil || v.Result != test.want {
-				t.Errorf("%v %s (%v), want %v", v.Result, v.Reason, err, test.want)
-			}
+			b.verdict(t, test.want)
 		})
 	}
 }
