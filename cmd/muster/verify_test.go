@@ -73,14 +73,20 @@ func TestKnownFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	list, asJSON := filepath.Join(dir, "known.txt"), filepath.Join(dir, "v.json")
-	failed := muster(t, 2*time.Minute, "verify", "impl+tcp", "--as", "kafka:3.9.2", "--strict", "--budget", "10s", "--write-known", list)
+	failed := muster(t, 2*time.Minute, "verify", "impl+tcp", "--as", "kafka:3.9.2", "--strict", "--budget", "5s", "--write-known", list)
 	failed.expect(t, 1, "FAILURE 1", " --target impl+tcp --as kafka:3.9.2 --strict\n", "a client suffers", "begins with - is expected")
 	replay := regexp.MustCompile(`replay: muster (.*)`).FindStringSubmatch(failed.stdout)
 	muster(t, time.Minute, strings.Fields(replay[1])...).expect(t, 1, "FAILURE 1")
-	muster(t, 2*time.Minute, "verify", "impl+tcp", "--as", "kafka:3.9.2", "--strict", "--budget", "10s", "--known", list, "--json", asJSON).expect(t, 0, "KNOWN FAILURE 1")
-	if v := readVerdict(t, asJSON); v["verdict"] != "pass" || len(v["known"].([]any)) == 0 || len(v["failures"].([]any)) != 0 {
-		t.Errorf("verdict %v", v)
-	} else if lin, _ := v["linearizability"].(map[string]any); lin == nil || lin["histories"].(float64) < 1 {
+	again := muster(t, 2*time.Minute, "verify", "impl+tcp", "--as", "kafka:3.9.2", "--strict", "--budget", "5s", "--known", list, "--json", asJSON)
+	if again.code != 0 && (again.code != 2 || !strings.Contains(again.stdout, "too busy")) { // a machine may be, which is no failure
+		t.Errorf("exit code %d: %s", again.code, again.stdout)
+	}
+	again.expect(t, again.code, "KNOWN FAILURE 1")
+	v := readVerdict(t, asJSON)
+	if len(v["known"].([]any)) == 0 || len(v["failures"].([]any)) != 0 || (v["verdict"] == "pass") != (again.code == 0) {
+		t.Errorf("verdict %v, %d known, failures %v", v["verdict"], len(v["known"].([]any)), v["failures"])
+	}
+	if lin, _ := v["linearizability"].(map[string]any); lin == nil || lin["histories"].(float64) < 1 {
 		t.Errorf("no campaign ended it: %v", v["linearizability"])
 	}
 }
