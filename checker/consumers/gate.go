@@ -28,20 +28,17 @@ func newGate(ctx context.Context, pace func(context.Context) error, waited func(
 
 // pass waits until the gate is open; it says no when the client is dead.
 func (g *gate) pass() bool {
-	for {
-		g.mu.Lock()
-		open, dead := g.open, g.dead
-		g.mu.Unlock()
-		if dead {
-			return false
-		}
-		select {
-		case <-open:
-			return true
-		case <-g.ctx.Done():
-			return false
-		}
+	g.mu.Lock()
+	open := g.open
+	g.mu.Unlock()
+	select {
+	case <-open: // also when it was killed
+	case <-g.ctx.Done():
+		return false
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.dead
 }
 
 // stop makes the client stand still until resume.

@@ -120,7 +120,8 @@ func TestMemoryLimit(t *testing.T) {
 	if r.Complete || !strings.Contains(r.Reason, "MiB of memory") || r.States < room/BytesPerState/2 || r.States > room/nodeBytes || r.Rest == nil {
 		t.Errorf("with room for %d MiB: %s", room>>20, r)
 	}
-	if used := memoryUsed(); used > limit+limit/8 {
+	// Without a limit it would take as much again as there is room. What the collector has not given back yet depends on who else wants the processor.
+	if used := memoryUsed(); used > limit+room/2 {
 		t.Errorf("it may take %d MiB and takes %d", limit>>20, used>>20)
 	}
 }
