@@ -85,77 +85,39 @@ func (p *program) administer(ctx context.Context) error {
 		return err
 	}
 	defer tool.stop()
-	run := func(args ...string) error {
-		for _, a := range args {
-			if err := p.ask(tool, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	s := &acts{program: p, ctx: ctx}
 	group, topic := " --group "+p.group, " --topic "+p.topic
-	p.say("== there is no such group")
-	if err := run("--describe"+group, "--describe --state"+group, "--delete"+group, "--delete-offsets"+group+topic); err != nil {
-		return err
-	}
+	s.say("== there is no such group")
+	s.ask(tool, "--describe"+group, "--describe --state"+group, "--delete"+group, "--delete-offsets"+group+topic)
 
-	if err := p.produce(ctx); err != nil {
-		return err
-	}
-	p.say("== A works")
-	a, err := p.start("A")
-	if err != nil {
-		return err
-	}
-	if err := p.rest(ctx, a); err != nil {
-		return err
-	}
-	if err := p.consume(a, 1); err != nil {
-		return err
-	}
-	if err := p.commit(ctx, a); err != nil {
-		return err
-	}
-	if err := p.produce(ctx); err != nil { // A does not commit these: it lags behind
-		return err
-	}
-	if err := p.consume(a, 2); err != nil {
-		return err
-	}
-	if err := run("--list", "--list --state", "--list --state stable", "--list --state empty", "--list --type classic", "--list --type consumer",
+	s.produce()
+	s.say("== A works")
+	a := s.start("A")
+	s.rest(a)
+	s.consume(a, 1)
+	s.commit(a)
+	s.produce() // A does not commit these: it lags behind
+	s.consume(a, 2)
+	s.ask(tool, "--list", "--list --state", "--list --state stable", "--list --state empty", "--list --type classic", "--list --type consumer",
 		"--describe"+group, "--describe --members --verbose"+group, "--describe --state"+group, "--describe --offsets --verbose"+group,
-		"--reset-offsets --to-earliest --execute"+group+topic, "--delete"+group, "--delete-offsets"+group+topic); err != nil {
-		return err
-	}
+		"--reset-offsets --to-earliest --execute"+group+topic, "--delete"+group, "--delete-offsets"+group+topic)
 
-	p.say("== the group is Empty")
-	if err := p.leave(ctx, a); err != nil {
-		return err
-	}
-	if err := run("--list --state", "--describe"+group, "--describe --members"+group, "--describe --state"+group,
+	s.say("== the group is Empty")
+	s.leave(a)
+	s.ask(tool, "--list --state", "--describe"+group, "--describe --members"+group, "--describe --state"+group,
 		"--reset-offsets --to-earliest --dry-run"+group+topic, "--reset-offsets --to-offset 2 --execute"+group+topic+":1",
-		"--reset-offsets --to-latest --execute"+group+topic+":2,3", "--reset-offsets --shift-by -1 --execute"+group+topic+":3", "--describe"+group); err != nil {
-		return err
-	}
-	p.say("== C reads on from where the tool has put it")
-	c, err := p.start("C")
-	if err != nil {
-		return err
-	}
-	if err := p.produce(ctx); err != nil {
-		return err
-	}
-	if err := p.rest(ctx, c); err != nil {
-		return err
-	}
-	if err := p.consume(c, 3); err != nil {
-		return err
-	}
-	if err := p.leave(ctx, c); err != nil {
-		return err
-	}
-	p.say("== its end")
-	return run("--delete-offsets"+group+topic+":0", "--describe"+group, "--delete"+group, "--list", "--describe"+group, "--delete"+group)
+		"--reset-offsets --to-latest --execute"+group+topic+":2,3", "--reset-offsets --shift-by -1 --execute"+group+topic+":3", "--describe"+group)
+
+	s.say("== C reads on from where the tool has put it")
+	c := s.start("C")
+	s.produce()
+	s.rest(c)
+	s.consume(c, 3)
+	s.leave(c)
+
+	s.say("== its end")
+	s.ask(tool, "--delete-offsets"+group+topic+":0", "--describe"+group, "--delete"+group, "--list", "--describe"+group, "--delete"+group)
+	return s.err
 }
 
 // ask runs the tool, and says what it printed: without what is drawn, and of lists only what is of this group.

@@ -61,98 +61,48 @@ func run(ctx context.Context, c *Client, command, tooling []string, on *cluster,
 
 // consumers is the program of consumers: a member alone, a second one, a crash of that one, the end of the first, and a new one that reads on.
 func (p *program) consumers(ctx context.Context) error {
-	if err := p.produce(ctx); err != nil {
-		return err
-	}
-	p.say("== A alone")
-	a, err := p.start("A")
-	if err != nil {
-		return err
-	}
-	if err := p.rest(ctx, a); err != nil {
-		return err
-	}
-	if err := p.consume(a, 1); err != nil {
-		return err
-	}
-	if err := p.commit(ctx, a); err != nil {
-		return err
+	s := &acts{program: p, ctx: ctx}
+	s.produce()
+	s.say("== A alone")
+	a := s.start("A")
+	s.rest(a)
+	s.consume(a, 1)
+	s.commit(a)
+
+	s.say("== B joins")
+	b := s.start("B")
+	s.rest(a, b)
+	s.produce()
+	for _, m := range []*process{a, b} {
+		s.consume(m, 2)
+		s.commit(m)
 	}
 
-	p.say("== B joins")
-	b, err := p.start("B")
-	if err != nil {
-		return err
-	}
-	if err := p.rest(ctx, a, b); err != nil {
-		return err
-	}
-	if err := p.produce(ctx); err != nil {
-		return err
-	}
-	for _, m := range []*process{a, b} {
-		if err := p.consume(m, 2); err != nil {
-			return err
-		}
-		if err := p.commit(ctx, m); err != nil {
-			return err
-		}
-	}
-
-	p.say("== B is killed; it has consumed more than it has committed")
-	if err := p.produce(ctx); err != nil {
-		return err
-	}
-	for _, m := range []*process{a, b} {
-		if err := p.consume(m, 3); err != nil {
-			return err
-		}
-	}
-	if err := p.commit(ctx, a); err != nil {
-		return err
-	}
+	s.say("== B is killed; it has consumed more than it has committed")
+	s.produce()
+	s.consume(a, 3)
+	s.consume(b, 3)
+	s.commit(a)
 	if p.client.Auto { // it commits whatever it is told
-		if err := p.commit(ctx, b); err != nil {
-			return err
-		}
+		s.commit(b)
 	}
-	b.kill()
-	if err := p.rest(ctx, a); err != nil {
-		return err
-	}
-	if err := p.produce(ctx); err != nil { // not before: who consumed them while the group rebalances is chance
-		return err
-	}
-	if err := p.consume(a, 4); err != nil {
-		return err
-	}
-	if err := p.commit(ctx, a); err != nil {
-		return err
-	}
+	s.kill(b)
+	s.rest(a)
+	s.produce() // not before: who consumed them while the group rebalances is chance
+	s.consume(a, 4)
+	s.commit(a)
 
-	p.say("== A leaves")
-	if err := p.leave(ctx, a); err != nil {
-		return err
-	}
+	s.say("== A leaves")
+	s.leave(a)
 
-	p.say("== C reads on")
-	c, err := p.start("C")
-	if err != nil {
-		return err
-	}
-	if err := p.produce(ctx); err != nil {
-		return err
-	}
-	if err := p.rest(ctx, c); err != nil {
-		return err
-	}
-	if err := p.consume(c, 5); err != nil {
-		return err
-	}
-	if err := p.commit(ctx, c); err != nil {
-		return err
-	}
-	return p.leave(ctx, c)
+	s.say("== C reads on")
+	c := s.start("C")
+	s.produce()
+	s.rest(c)
+	s.consume(c, 5)
+	s.commit(c)
+	s.leave(c)
+	return s.err
 }
 
 func (p *program) say(format string, args ...any) {
