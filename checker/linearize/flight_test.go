@@ -4,14 +4,32 @@ import (
 	"testing"
 )
 
+// led is what is written after A has joined alone by 3 ms, whatever the coordinator, and what the judge has to say of it.
+type led struct {
+	name  string
+	write func(b *book)
+	want  Result
+}
+
+func whereALeads(t *testing.T, all []led) {
+	t.Helper()
+	for _, test := range all {
+		for _, profile := range []string{"4.3.1", "3.9.2", "reference"} {
+			t.Run(test.name+", "+profile, func(t *testing.T) {
+				b := newBook(profile)
+				b.join("a", 0, 1, "", refusedJoin(79, "A"))
+				b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+				test.write(b)
+				b.verdict(t, test.want)
+			})
+		}
+	}
+}
+
 // TestSessionEndsWhileItAssigns: A leads, and joined by 3 ms: its session ends by 110 ms, or 160 where its timer is late. It assigns from 80 ms on, and is answered at 300 ms: for a
 // coordinator the leader waits until the assignment is written, so that it stays a member, and its session starts anew then.
 func TestSessionEndsWhileItAssigns(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		write func(b *book)
-		want  Result
-	}{
+	whereALeads(t, []led{
 		{"it stays", func(b *book) {
 			b.sync("a", 80, 300, "A", 1, []string{"A"}, 0, "A")
 			b.heartbeat("a", 380, 381, "A", 1, 0)
@@ -64,17 +82,7 @@ func TestSessionEndsWhileItAssigns(t *testing.T) {
 			b.restart(190, 200, 400)
 			b.sync("a", 410, 411, "A", 1, []string{"A"}, 0, "B")
 		}, Illegal},
-	} {
-		for _, profile := range []string{"4.3.1", "3.9.2", "reference"} {
-			t.Run(test.name+", "+profile, func(t *testing.T) {
-				b := newBook(profile)
-				b.join("a", 0, 1, "", refusedJoin(79, "A"))
-				b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
-				test.write(b)
-				b.verdict(t, test.want)
-			})
-		}
-	}
+	})
 }
 
 // TestOvertaken: A leads and joined by 3 ms. Its SyncGroup is answered REBALANCE_IN_PROGRESS, and C has joined meanwhile: the assignment may have been written or not, as a coordinator
@@ -87,11 +95,7 @@ func TestOvertaken(t *testing.T) {
 		b.join("a", 32, 40, "A", joined(2, "A", "A", "A", "C"))
 		b.restart(50, 60, 70)
 	}
-	for _, test := range []struct {
-		name  string
-		write func(b *book)
-		want  Result
-	}{
+	whereALeads(t, []led{
 		{"it was written", func(b *book) {
 			overtaken(b)
 			b.heartbeat("a", 80, 81, "A", 1, 0)
@@ -119,15 +123,5 @@ func TestOvertaken(t *testing.T) {
 			b.restart(50, 60, 70)
 			b.heartbeat("a", 80, 81, "A", 1, 25)
 		}, Illegal},
-	} {
-		for _, profile := range []string{"4.3.1", "3.9.2", "reference"} {
-			t.Run(test.name+", "+profile, func(t *testing.T) {
-				b := newBook(profile)
-				b.join("a", 0, 1, "", refusedJoin(79, "A"))
-				b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
-				test.write(b)
-				b.verdict(t, test.want)
-			})
-		}
-	}
+	})
 }

@@ -12,7 +12,8 @@ import (
 // write then finds nobody to answer. Both calls have to be open at the same time, and the member has to be gone when the answer comes.
 
 // leaves notes which replacements of static members were open at the same time as a LeaveGroup of the same instance.
-func (p *partition) leaves(leaving []*call) {
+func (p *partition) leaves() {
+	leaving := p.leaving()
 	for _, c := range p.calls {
 		join, ok := c.message.(*kmsg.JoinGroupRequest)
 		if !ok || c.rival() == "" {
@@ -26,6 +27,16 @@ func (p *partition) leaves(leaving []*call) {
 			}
 		}
 	}
+}
+
+// leaving are the calls by which members leave.
+func (p *partition) leaving() (all []*call) {
+	for _, c := range p.calls {
+		if _, ok := c.message.(*kmsg.LeaveGroupRequest); ok {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // stays says whether a replacement was refused because its member has left, which it has not yet.

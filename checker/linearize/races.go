@@ -1,8 +1,6 @@
 package linearize
 
 import (
-	"slices"
-
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -28,35 +26,10 @@ func (c *call) rival() string {
 // overlap says whether two calls were open at the same time.
 func (c *call) overlap(d *call) bool { return c.from <= d.to && d.from <= c.to }
 
-// leaving are the calls by which members leave.
-func (p *partition) leaving() (all []*call) {
-	for _, c := range p.calls {
-		if _, ok := c.message.(*kmsg.LeaveGroupRequest); ok {
-			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// ends says whether the member that a SyncGroup is of leaves.
-func ends(leave *kmsg.LeaveGroupRequest, sync *kmsg.SyncGroupRequest) bool {
-	return leave.MemberID == sync.MemberID || slices.ContainsFunc(leave.Members, func(m kmsg.LeaveGroupRequestMember) bool {
-		return m.MemberID == sync.MemberID || m.InstanceID != nil && sync.InstanceID != nil && *m.InstanceID == *sync.InstanceID
-	})
-}
-
-// races notes which requests were open at the same time as their rivals, or as what ends their member.
+// races notes which requests were open at the same time as their rivals.
 func (p *partition) races() {
 	rivals := map[string][]*call{}
-	leaving := p.leaving()
 	for _, c := range p.calls {
-		if sync, ok := c.message.(*kmsg.SyncGroupRequest); ok && sync.MemberID != "" {
-			for _, d := range leaving {
-				if c.overlap(d) && ends(d.message.(*kmsg.LeaveGroupRequest), sync) {
-					c.raced = true
-				}
-			}
-		}
 		who := c.rival()
 		if who == "" {
 			continue
@@ -68,5 +41,5 @@ func (p *partition) races() {
 		}
 		rivals[who] = append(rivals[who], c)
 	}
-	p.leaves(leaving)
+	p.leaves()
 }
