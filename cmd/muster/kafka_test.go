@@ -14,19 +14,13 @@ import (
 
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/internal/coverage"
-	"github.com/muster-kafka/muster/internal/kafka"
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
 
 // needKafka skips a test where no broker can be started, unless the environment says that it has to.
 func needKafka(t *testing.T) {
 	t.Helper()
-	err := kafka.Available("4.3.1")
-	if err != nil && os.Getenv("MUSTER_REQUIRE_KAFKA") != "" {
-		t.Fatalf("MUSTER_REQUIRE_KAFKA is set, but: %v", err)
-	}
-	if err != nil {
-		t.Skipf("needs a real Kafka: %v", err)
-	}
+	kafkatest.Need(t, "4.3.1")
 }
 
 // releasesAtOnce is how many releases are judged side by side, each on two brokers: most of it is waiting.

@@ -17,31 +17,10 @@ import (
 	"github.com/muster-kafka/muster/impl/server"
 	"github.com/muster-kafka/muster/impl/store"
 	"github.com/muster-kafka/muster/internal/kafka"
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
 
 var update = flag.Bool("update", false, "record what brokers write and answer into testdata (TestKafkaRecord)")
-
-func startKafka(t *testing.T, version string) *kafka.Broker {
-	t.Helper()
-	if err := kafka.Available(version); err != nil {
-		if os.Getenv("MUSTER_REQUIRE_KAFKA") != "" {
-			t.Fatalf("MUSTER_REQUIRE_KAFKA is set, but: %v", err)
-		}
-		t.Skipf("needs a real Kafka: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	b, err := kafka.Start(ctx, kafka.Options{Version: version, Progress: func(s string) { t.Log(s) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
-}
 
 func restart(t *testing.T, b *kafka.Broker) {
 	t.Helper()
@@ -69,7 +48,7 @@ func TestKafkaRecord(t *testing.T) {
 		t.Skip("only with -update")
 	}
 	for _, release := range recordedReleases {
-		b := startKafka(t, release)
+		b := kafkatest.Start(t, release, nil)
 		c := newCast(t, b.Addr)
 		c.play()
 		if release >= "4" {
@@ -163,7 +142,7 @@ func TestKafkaLoadsWhatWeWrote(t *testing.T) {
 			if err := cluster.Close(); err != nil {
 				t.Fatal(err)
 			}
-			b := startKafka(t, release)
+			b := kafkatest.Start(t, release, nil)
 			newCast(t, b.Addr).produce(raws)
 			restart(t, b)
 			want := tell(groupsOfCast, ours(t, records))

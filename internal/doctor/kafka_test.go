@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/muster-kafka/muster/internal/anomaly"
-	"github.com/muster-kafka/muster/internal/kafka"
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
 
 // releases are those in MUSTER_KAFKA_RELEASES, or one of each coordinator that Kafka has.
@@ -21,28 +21,6 @@ func releases() []string {
 		return given
 	}
 	return []string{"4.3.1", "3.9.2"}
-}
-
-func startKafka(t *testing.T, version string, settings map[string]string) *kafka.Broker {
-	t.Helper()
-	if err := kafka.Available(version); err != nil {
-		if os.Getenv("MUSTER_REQUIRE_KAFKA") != "" {
-			t.Fatalf("MUSTER_REQUIRE_KAFKA is set, but: %v", err)
-		}
-		t.Skipf("needs a real Kafka: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	b, err := kafka.Start(ctx, kafka.Options{Version: version, Settings: settings, Progress: func(s string) { t.Log(s) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
 }
 
 // hasty are thresholds for a test that cannot wait.
@@ -75,7 +53,7 @@ func TestKafkaDoctor(t *testing.T) {
 	for _, version := range releases() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			b := startKafka(t, version, map[string]string{"offsets.topic.num.partitions": "5"})
+			b := kafkatest.Start(t, version, map[string]string{"offsets.topic.num.partitions": "5"})
 			c := newCast(t, b)
 			c.topic("t", 2, 10, time.Hour)
 			c.healthy()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
 
 // TestKafkaDoctorNumbers examines 2,000 groups of 5 members on one broker. Their records are written into __consumer_offsets as a
@@ -17,7 +19,7 @@ import (
 func TestKafkaDoctorNumbers(t *testing.T) {
 	const groups, members, partitions = 2000, 5, 50
 	version := releases()[0]
-	b := startKafka(t, version, map[string]string{"offsets.topic.num.partitions": fmt.Sprint(partitions)})
+	b := kafkatest.Start(t, version, map[string]string{"offsets.topic.num.partitions": fmt.Sprint(partitions)})
 	c := newCast(t, b)
 	c.topic("t", 10, 1, time.Minute)
 	// Kafka lets only its own admin client write to its internal topics.

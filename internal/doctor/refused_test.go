@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/muster-kafka/muster/internal/anomaly"
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
 
 // deny forbids something to everybody on the broker, which allows everything else.
@@ -36,7 +37,7 @@ func TestKafkaDoctorRefused(t *testing.T) {
 	for _, version := range releases() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			b := startKafka(t, version, map[string]string{
+			b := kafkatest.Start(t, version, map[string]string{
 				"authorizer.class.name":          "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
 				"allow.everyone.if.no.acl.found": "true",
 			})

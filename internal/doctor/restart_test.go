@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
 
 // TestKafkaDoctorRestart watches a broker that crashes and comes back: nothing is found, and the log is read on. It is for the
@@ -17,7 +19,7 @@ func TestKafkaDoctorRestart(t *testing.T) {
 		t.Skip("takes half a minute; MUSTER_NIGHTLY=1 runs it")
 	}
 	t.Parallel()
-	b := startKafka(t, releases()[0], nil)
+	b := kafkatest.Start(t, releases()[0], nil)
 	c := newCast(t, b)
 	c.topic("t", 2, 10, time.Hour)
 	c.stable(c.raw("sits", "sits"))

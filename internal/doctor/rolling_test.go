@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
 
 // TestKafkaDoctorRolling watches a healthy group of 50 real consumers for two minutes while each of them is restarted once: nothing may
@@ -18,7 +20,7 @@ func TestKafkaDoctorRolling(t *testing.T) {
 	const consumers, watched = 50, 2 * time.Minute
 	for name, balancer := range map[string]kgo.GroupBalancer{"eager": kgo.RangeBalancer(), "cooperative": kgo.CooperativeStickyBalancer()} {
 		t.Run(name, func(t *testing.T) {
-			b := startKafka(t, releases()[0], map[string]string{"group.initial.rebalance.delay.ms": "3000"})
+			b := kafkatest.Start(t, releases()[0], map[string]string{"group.initial.rebalance.delay.ms": "3000"})
 			c := newCast(t, b)
 			c.topic("t", 100, 1, 0)
 			c.produces("t", 10*time.Millisecond)

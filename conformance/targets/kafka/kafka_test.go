@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -11,25 +10,14 @@ import (
 
 	"github.com/muster-kafka/muster/conformance/targets/wire"
 	"github.com/muster-kafka/muster/internal/kafka"
+	"github.com/muster-kafka/muster/internal/kafka/kafkatest"
 )
-
-func needKafka(t *testing.T, version string) {
-	t.Helper()
-	err := kafka.Available(version)
-	if err == nil {
-		return
-	}
-	if os.Getenv("MUSTER_REQUIRE_KAFKA") != "" {
-		t.Fatalf("MUSTER_REQUIRE_KAFKA is set, but: %v", err)
-	}
-	t.Skipf("needs a real Kafka: %v", err)
-}
 
 // TestParkedRequestsHoldNobody joins a second member, whose JoinGroup is parked until the first rejoins, and sees that others are
 // served meanwhile by a broker that has one thread of each kind.
 func TestParkedRequestsHoldNobody(t *testing.T) {
 	const version = "4.3.1"
-	needKafka(t, version)
+	kafkatest.Need(t, version)
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
@@ -105,7 +93,7 @@ func TestUnknownProfile(t *testing.T) {
 // TestForeign opens a broker with Kafka's own defaults as a stranger would, and sees that the run leaves nothing there.
 func TestForeign(t *testing.T) {
 	const version = "4.3.1"
-	needKafka(t, version)
+	kafkatest.Need(t, version)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	b, err := kafka.Start(ctx, kafka.Options{Version: version, Plain: true})
