@@ -7,12 +7,12 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/linearize"
 	"github.com/muster-kafka/muster/fuzz/bugs"
+	"github.com/muster-kafka/muster/internal/stamp"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -191,7 +191,7 @@ func TestMutants(t *testing.T) {
 }
 
 func document(all []Outcome, why Explanations) string {
-	return write(all, why) + fmt.Sprintf("\n<!-- inputs %s -->\n", inputs(sources(all), why))
+	return write(all, why) + "\n" + stamp.Line("make mutants", inputs(sources(all), why)) + "\n"
 }
 
 // sources are the outcomes that judged.txt keeps; the others are had anew in some seconds.
@@ -288,8 +288,7 @@ func TestTableIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("<!-- inputs %s -->", inputs(all, why))
-	if !strings.Contains(string(text), want) {
+	if stamp.In(string(text), "make mutants") != inputs(all, why) {
 		t.Errorf("docs/mutants.md is of other mutants, judges or reasons: make mutants-new writes it anew")
 	}
 }

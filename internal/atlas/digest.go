@@ -7,6 +7,7 @@ import (
 
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/internal/stamp"
 )
 
 // textDigest tells whether a scenario is still the one that was run.
@@ -33,12 +34,8 @@ func Digest(releases []string, scenarios []*conformance.Scenario, explanations [
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
 
-// digestMark stands before the digest in docs/atlas.md.
-const digestMark = "<!-- made by make atlas from inputs "
+// madeBy is the command that makes docs/atlas.md.
+const madeBy = "make atlas"
 
 // DigestIn finds the digest in the text of docs/atlas.md; "" if there is none.
-func DigestIn(text string) string {
-	_, rest, _ := strings.Cut(text, digestMark)
-	digest, _, _ := strings.Cut(rest, " ")
-	return digest
-}
+func DigestIn(text string) string { return stamp.In(text, madeBy) }

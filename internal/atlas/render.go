@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/muster-kafka/muster/conformance"
+	"github.com/muster-kafka/muster/internal/stamp"
 )
 
 // Page is what docs/atlas.md is made from.
@@ -40,7 +41,7 @@ this page. The texts that a release gives are in the scenarios (blocks with a co
 	p.versions(&b)
 	p.kfake(&b)
 	p.rdkafka(&b)
-	fmt.Fprintf(&b, "%s%s -->\n", digestMark, p.Digest)
+	fmt.Fprintln(&b, stamp.Line(madeBy, p.Digest))
 	return b.String()
 }
 

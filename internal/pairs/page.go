@@ -9,6 +9,7 @@ import (
 
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/script"
+	"github.com/muster-kafka/muster/internal/stamp"
 )
 
 // Digest is of what is asked about a pair: itself and its scenario.
@@ -33,20 +34,17 @@ func DigestOf(all []Pair, scenarios []*conformance.Scenario) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
 
-const mark = "<!-- made by make pairs from inputs "
+// madeBy is the command that makes docs/pairs.md.
+const madeBy = "make pairs"
 
 // DigestIn finds the digest in the text of docs/pairs.md; "" if there is none.
-func DigestIn(text string) string {
-	_, rest, _ := strings.Cut(text, mark)
-	digest, _, _ := strings.Cut(rest, " ")
-	return digest
-}
+func DigestIn(text string) string { return stamp.In(text, madeBy) }
 
 // Page is docs/pairs.md.
 func Page(all []Pair, seen map[string]Seen, digest string) string {
 	var b strings.Builder
 	told, found := Count(all, seen)
-	fmt.Fprintf(&b, "# Pairs of releases\n\n%s%s -->\n", mark, digest)
+	fmt.Fprintf(&b, "# Pairs of releases\n\n%s\n", stamp.Line(madeBy, digest))
 	fmt.Fprintf(&b, `
 Released versions of Kafka, of which one has a fault, or another behaviour, and the other has not. A harness that cannot tell these two apart would not have noticed the fault in yours.
 Each pair is run on real brokers in two ways:
