@@ -35,22 +35,20 @@ func TestCompaction(t *testing.T) {
 	if n := count(t, l); n < 10 || n > 200 {
 		t.Errorf("of ten offsets that were written 1000 times %d records are left", n)
 	}
-	for n := range 100 { // the last that is left is no record
-		w := committed(n % 10)
-		w.Records[0].Kind, w.Records[0].Offset = core.OffsetTombstone, nil
-		if err := put(l, w); err != nil {
-			t.Fatal(err)
+	tombstones := func(times int) {
+		t.Helper()
+		for n := range times {
+			w := committed(n % 10)
+			w.Records[0].Kind, w.Records[0].Offset = core.OffsetTombstone, nil
+			if err := put(l, w); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	tombstones(100) // the last that is left is no record
 	shut(t, l)
 	l = open(t, fs, every)
-	for n := range 50 { // one more compaction: it takes them all
-		w := committed(n % 10)
-		w.Records[0].Kind, w.Records[0].Offset = core.OffsetTombstone, nil
-		if err := put(l, w); err != nil {
-			t.Fatal(err)
-		}
-	}
+	tombstones(50) // one more compaction: it takes them all
 	shut(t, l)
 	l = open(t, fs, every)
 	if n := count(t, l); n > 0 {
