@@ -79,15 +79,13 @@ func holdSubjects(t *testing.T, reg *conformance.Register, rep conformance.Repor
 	}
 }
 
-// again repeats what is new and failed while this machine was too busy, with more patience: where all that fails is looked at twice the many
-// differences that are known would take most of a minute.
+// again repeats what is new, with more patience: where all that fails is looked at twice the many differences that are known would take most of a
+// minute.
 func again(t *testing.T, tg target.Target, reg *conformance.Register, all []*conformance.Scenario, rep conformance.Report) {
 	t.Helper()
 	var doubtful []*conformance.Scenario
 	for _, f := range reg.Compare(rep).New {
-		if f.Stalled {
-			doubtful = append(doubtful, all[slices.IndexFunc(all, func(s *conformance.Scenario) bool { return s.Name == f.Scenario })])
-		}
+		doubtful = append(doubtful, all[slices.IndexFunc(all, func(s *conformance.Scenario) bool { return s.Name == f.Scenario })])
 	}
 	if len(doubtful) == 0 {
 		return

@@ -232,11 +232,13 @@ func (r *run) transmit(req *request, msg kmsg.Request, asked int16) error {
 	if from == nil {
 		from = r.probe
 	}
+	began := r.clock.Now()
 	c, err := from.idle(r.ctx, r.tg)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	r.activity = r.clock.Now()
+	r.strain.answered(r.activity.Sub(began)) // the timers of others run meanwhile
 	if r.marking && from != r.probe {
 		r.marked, r.marking = r.activity, false
 	}
@@ -261,11 +263,13 @@ func (r *run) absorb() {
 		if at := req.call.Finished(); at.After(r.activity) && req.actor != nil {
 			r.activity = at
 		}
-		if _, err := req.call.Answer(); err == nil && !req.parks {
-			r.strain.answered(req.call.Finished().Sub(req.call.Sent))
-		}
-		if resp, err := req.call.Answer(); err == nil && req.absorb != nil {
-			req.absorb(resp)
+		if resp, err := req.call.Answer(); err == nil {
+			if !req.parks && !completes(resp) {
+				r.strain.answered(req.call.Finished().Sub(req.call.Sent))
+			}
+			if req.absorb != nil {
+				req.absorb(resp)
+			}
 		}
 		if req.line == nil && !req.hidden {
 			r.lines = append(r.lines, &line{command: late, req: req})
@@ -273,6 +277,12 @@ func (r *run) absorb() {
 		req.taken = true
 	}
 	r.open = kept
+}
+
+// completes reports whether the answer is a generation: whatever the protocol says of its request, this coordinator had others to wait for.
+func completes(resp kmsg.Response) bool {
+	join, ok := resp.(*kmsg.JoinGroupResponse)
+	return ok && join.ErrorCode == 0
 }
 
 // late is the command number of lines that belong to requests of earlier blocks.

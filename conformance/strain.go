@@ -23,9 +23,10 @@ const prompt = 10 * time.Millisecond
 type strain struct {
 	worst time.Duration // by how much a wait of the runner ended too late
 	lost  time.Duration // by how much all waits did together; those of earlier blocks count less and less
-	slow  time.Duration // how long, beyond the target's slack, all answers took to requests that nobody holds, whatever the coordinator thinks of them
+	slow  time.Duration // how long, beyond what each may take, connections and answers took that nobody holds, whatever the coordinator thinks of them
 
-	slack, spare time.Duration
+	answer time.Duration // how long one of them may take
+	spare  time.Duration // how late all may be together
 }
 
 // strain is that of an attempt before it begins. What a scenario has to spare is half the margin that it keeps from what timers would do, which
@@ -38,7 +39,9 @@ func (s *Scenario) strain(caps target.Capabilities) strain {
 	case s.File.Profile != "":
 		spare = 2 * awake
 	}
-	return strain{slack: caps.Slack, spare: max(spare, awake)}
+	spare = max(spare, awake)
+	// The slack is what the target's timers have; where time is scaled until less is to spare, answers within it may be what a timer overtakes.
+	return strain{answer: min(caps.Slack, spare/2), spare: spare}
 }
 
 // slower is by how much a scenario is run more slowly another time. Where this machine could not keep up with the tries before, so many of them, it
@@ -67,8 +70,8 @@ func (s *strain) woke(late time.Duration) {
 	s.lost += max(0, late-prompt)
 }
 
-// answered notes how long a request took.
-func (s *strain) answered(took time.Duration) { s.slow += max(0, took-s.slack) }
+// answered notes how long a request took, or the connection for it.
+func (s *strain) answered(took time.Duration) { s.slow += max(0, took-s.answer) }
 
 // next begins another block: what was long ago is no longer why its text differs.
 func (s *strain) next() { s.lost, s.slow = s.lost*3/4, s.slow*3/4 }

@@ -64,8 +64,9 @@ func (r *run) await(req *request, d time.Duration) bool {
 			return req.call.Ended()
 		}
 		if r.clock.Await(r.ctx, req.call, step) {
+			// An answer that came after the wait's end is no reason why that was late: what was late with asking may have brought it about.
 			if at := req.call.Finished(); at.After(now) {
-				r.strain.woke(r.clock.Now().Sub(at))
+				r.strain.woke(r.clock.Now().Sub(now.Add(min(step, at.Sub(now)))))
 			}
 			return true
 		}
