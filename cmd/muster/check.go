@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -15,12 +16,12 @@ import (
 
 func checkCommand() *cobra.Command {
 	var limits linearize.Limits
-	var report string
+	var report, asJSON string
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Judge a history of concurrent calls",
 		Long: "Check judges a history: one that Muster saved, muster-out/history-SEED.jsonl of a whole run or history-SEED-GROUP.jsonl made small, or one that you have " +
-			"recorded yourself in the form of docs/history.md. It writes nothing but the pages of --report. The exit code is that of verify.",
+			"recorded yourself in the form of docs/history.md. It writes nothing but the pages of --report and the file of --json. The exit code is that of verify.",
 		Example: "  muster check muster-out/history-42.jsonl",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -28,20 +29,42 @@ func checkCommand() *cobra.Command {
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], report, limits) },
+		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], report, asJSON, limits) },
 	}
 	cmd.Flags().DurationVar(&limits.Timeout, "timeout", 30*time.Second, "time for each group of a history, or for all of a log of ownership")
 	cmd.Flags().StringVar(&report, "report", "", "write a page for each group that cannot be explained to this `folder`")
+	cmd.Flags().StringVar(&asJSON, "json", "", "write the verdict as JSON to this `file` (docs/history.md)")
 	return cmd
 }
 
-func check(cmd *cobra.Command, path, report string, limits linearize.Limits) error {
+func check(cmd *cobra.Command, path, report, asJSON string, limits linearize.Limits) error {
 	if err := notHistory(path); err != nil {
 		return err
 	}
-	if ownership.IsFile(cmd.Context(), path) {
-		return checkOwnership(cmd, path, limits.Timeout)
+	doc := newChecked(path)
+	var outputs []output
+	if asJSON != "" {
+		outputs = append(outputs, output{"json", asJSON, doc.write})
 	}
+	if err := writable(outputs); err != nil {
+		return err
+	}
+	var err error
+	if ownership.IsFile(cmd.Context(), path) {
+		err = checkOwnership(cmd, path, limits.Timeout, doc)
+	} else {
+		err = checkHistory(cmd, path, report, limits, doc)
+	}
+	doc.ended(err)
+	failed := writeAll(outputs)
+	if err == nil || failed == nil {
+		return cmp.Or(err, unavailable(failed))
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "muster: %v\n", failed)
+	return err
+}
+
+func checkHistory(cmd *cobra.Command, path, report string, limits linearize.Limits, doc *checked) error {
 	v, h, err := linearize.CheckFile(cmd.Context(), path, limits)
 	if err != nil && cmd.Context().Err() != nil {
 		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: interrupted", path)}
@@ -49,6 +72,7 @@ func check(cmd *cobra.Command, path, report string, limits linearize.Limits) err
 	if err != nil {
 		return usage("%s cannot be judged: %v\na history is a .jsonl file in the form of docs/history.md, such as a run leaves in %s where linearizability failed", path, err, outDir)
 	}
+	doc.history(v, h)
 	out := plain{cmd.OutOrStdout()}
 	fmt.Fprintf(out, "%s: a history of %s, seed %d\n", path, h.Header.Target, h.Header.Seed)
 	for _, g := range v.Groups {
@@ -72,6 +96,7 @@ func check(cmd *cobra.Command, path, report string, limits linearize.Limits) err
 		if err != nil { // the verdict stands
 			fmt.Fprintf(cmd.ErrOrStderr(), "muster: --report: %v; give a folder that can be written\n", err)
 		}
+		doc.explained(g.Group, f.Text, f.Page)
 		if f.Page != "" {
 			f.Text += "\nIts page: " + f.Page + "\n"
 		}

@@ -84,7 +84,7 @@ func explainOwnership(w io.Writer, id string) error {
 const mostTold = 20
 
 // checkOwnership judges a log of ownership, for at most so long.
-func checkOwnership(cmd *cobra.Command, path string, timeout time.Duration) error {
+func checkOwnership(cmd *cobra.Command, path string, timeout time.Duration, doc *checked) error {
 	timeout = cmp.Or(max(0, timeout), 30*time.Second)
 	ctx, stop := context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("no verdict within %v: raise --timeout", timeout))
 	defer stop()
@@ -98,6 +98,7 @@ func checkOwnership(cmd *cobra.Command, path string, timeout time.Duration) erro
 	out := plain{cmd.OutOrStdout()}
 	fmt.Fprintf(out, "%s: who owned what in group %s of %s, seed %d\n", path, l.Header.Group, l.Header.Target, l.Header.Seed)
 	v, cut := ownership.JudgeWithin(ctx, l)
+	doc.ownership(v, problems, l)
 	fmt.Fprintf(out, "  %s in %s; %s; at rest %s\n", counted(v.Claims, "claim"), counted(v.Generations, "generation"), counted(v.Zombies, "zombie"), counted(v.Rests, "time"))
 	for _, p := range problems {
 		fmt.Fprintf(out, "  the record itself: %s\n", p)

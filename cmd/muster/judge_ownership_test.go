@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,9 @@ func TestCheckOwnership(t *testing.T) {
 		"of tomorrow": {strings.Replace(header, "/1", "/9", 1), 64, []string{`its format is "muster-ownership/9"`, "docs/ownership.md"}},
 	} {
 		file := writeText(t, "ownership.jsonl", test.text)
-		muster(t, time.Minute, "check", file).expect(t, test.code, test.want...)
+		doc := filepath.Join(t.TempDir(), "verdict.json")
+		muster(t, time.Minute, "check", file, "--json", doc).expect(t, test.code, test.want...)
+		holdChecked(t, doc, "ownership", test.code)
 	}
 	muster(t, time.Minute, "check", "--timeout", "1ns", writeText(t, "ownership.jsonl", header+a+`{"end":{"events":1}}`+"\n")).expect(t, 2, "no verdict within 1ns: raise --timeout")
 	muster(t, time.Minute, "explain", "ownership.zombie").expect(t, 0, "A commit of an older generation is refused", "a client suffers")
