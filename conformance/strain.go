@@ -40,8 +40,11 @@ func (s *Scenario) strain(caps target.Capabilities) strain {
 		spare = 2 * awake
 	}
 	spare = max(spare, awake)
-	// The slack is what the target's timers have; where time is scaled until less is to spare, answers within it may be what a timer overtakes.
-	return strain{answer: min(caps.Slack, spare/2), spare: spare}
+	if !s.timed() {
+		return strain{answer: caps.Slack, spare: spare}
+	}
+	// The slack is what the target's timers have. Where time is scaled until less is to spare, a few answers within it are what a timer overtakes.
+	return strain{answer: min(caps.Slack, spare/4), spare: spare}
 }
 
 // slower is by how much a scenario is run more slowly another time. Where this machine could not keep up with the tries before, so many of them, it

@@ -177,13 +177,19 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 	g.Operations, g.Overlap = len(p.operations), p.overlap()
 	started := time.Now()
 
-	j := newJudge(config, p, limits)
-	j.cleanup = 0
-	result := porcupine.CheckOperationsTimeout(j.model(ctx), p.porcupine(), limits.Timeout)
-	if result == porcupine.Illegal && p.cleanup > 0 && j.abandoned() == nil && j.leftOut() == nil {
-		j = newJudge(config, p, limits)
-		result = porcupine.CheckOperationsTimeout(j.model(ctx), p.porcupine(), limits.Timeout)
-		g.Cleaned = result == porcupine.Ok && j.abandoned() == nil
+	var j *judge
+	var result porcupine.CheckResult
+	for _, how := range p.assumptions() {
+		j = newJudge(config, how.partition, limits)
+		j.cleanup = how.cleanup
+		result = porcupine.CheckOperationsTimeout(j.model(ctx), how.partition.porcupine(), how.time(limits.Timeout-time.Since(started)))
+		if result == porcupine.Ok && j.abandoned() == nil {
+			g.Cleaned = how.cleanup > 0
+			break
+		}
+		if ctx.Err() != nil || !how.narrower && (result != porcupine.Illegal || j.abandoned() != nil || j.leftOut() != nil) {
+			break
+		}
 	}
 	g.Elapsed = time.Since(started)
 	switch abandoned := j.abandoned(); {
