@@ -116,6 +116,8 @@ type driver struct {
 	conns  atomic.Int64
 	until  int64
 	open   map[string]chan struct{} // a place for each call of the group that may be open
+	room   room
+	serial atomic.Int64 // numbers calls for room
 }
 
 // another says whether one more call may begin, and counts it.
@@ -205,6 +207,7 @@ func (r *runner) call(ctx context.Context, step Step) error {
 // ongoing is a call that has been sent.
 type ongoing struct {
 	id     int64
+	serial int64
 	req    kmsg.Request
 	call   *target.Call
 	giveUp int64
@@ -244,6 +247,13 @@ func (r *runner) begin(ctx context.Context, l *link, step Step) (*ongoing, error
 	if !r.enter(o.groups) {
 		return nil, nil
 	}
+	o.serial = r.serial.Add(1)
+	for _, g := range o.groups {
+		if !r.room.enters(g, step.Request, o.serial, r.rec.Now()) {
+			r.leave(o.groups)
+			return nil, nil
+		}
+	}
 	r.learns(func() { r.client.Sent(step.Request) })
 	o.id = r.rec.Begin(r.client.Name, l.id, step.Request, step.Version)
 	o.call = l.conn.Send(step.Request, step.Version)
@@ -259,7 +269,13 @@ func over(ctx context.Context) bool {
 
 // end waits for the answer until the client's patience ends, and records how the call ended.
 func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
-	defer r.leave(o.groups)
+	var answer kmsg.Response
+	defer func() {
+		for _, g := range o.groups {
+			r.room.ended(g, o.req, answer, o.serial, r.rec.Now())
+		}
+		r.leave(o.groups)
+	}()
 	clock := r.target.Clock()
 	// A run that is told to stop still waits a little for what is open: a call without end says less.
 	if rest := time.Duration(o.giveUp - r.rec.Now()); rest > 0 && !clock.Await(ctx, o.call, rest) && ctx.Err() != nil {
@@ -295,6 +311,7 @@ func (r *runner) end(ctx context.Context, l *link, o *ongoing) error {
 	if finished := r.rec.At(o.call.Finished()); finished > 0 && finished < at {
 		at = finished
 	}
+	answer = resp
 	r.rec.Finish(o.id, resp, history.Answered, "", at)
 	r.learns(func() { r.hears(o.req, resp) })
 	return nil
