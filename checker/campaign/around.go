@@ -24,11 +24,18 @@ type around struct {
 	open   chan struct{} // closed while requests may be sent
 	frozen time.Time     // since when it stands still; zero: it does not
 	stood  time.Duration // how long it has stood still before
+	stops  []stop        // when it did lately
 	felt   map[string]time.Time
 	cells  map[*cell]struct{}
 	byName map[string]*cell // clients whose connections may be disturbed
 	counts map[history.FaultKind]int
 }
+
+// stop is a time in which the target stood still on purpose.
+type stop struct{ from, until time.Time }
+
+// rememberedStops are enough: a call is open for a few seconds.
+const rememberedStops = 16
 
 func newAround(seed uint64) *around {
 	a := &around{
@@ -56,10 +63,24 @@ func (a *around) Enter(ctx context.Context) (int64, error) {
 
 // Blames implements traffic.Around.
 func (a *around) Blames(client string, life int64, since time.Time) bool {
+	return a.disturbed(client, life, since) || a.stopped(since)
+}
+
+// disturbed says whether the target was killed since then, or a connection of the client was disturbed.
+func (a *around) disturbed(client string, life int64, since time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	felt, ok := a.felt[client]
 	return life != a.life || ok && !felt.Before(since)
+}
+
+// stopped says whether a call that began at that time began while the target stood still. It may be of a new connection, which nobody takes up then: what its kernel has
+// no room for is lost, and sent again much later.
+func (a *around) stopped(at time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.frozen.IsZero() && !at.Before(a.frozen) ||
+		slices.ContainsFunc(a.stops, func(s stop) bool { return !at.Before(s.from) && !at.After(s.until) })
 }
 
 // paused is how long the target has stood still on purpose in all.
@@ -184,6 +205,7 @@ func (a *around) freeze(ctx context.Context, t Freezer, d time.Duration) error {
 	a.mu.Lock()
 	a.frozen = time.Time{}
 	a.stood += until.Sub(at)
+	a.stops = append(a.stops[max(0, len(a.stops)+1-rememberedStops):], stop{at, until})
 	a.mu.Unlock()
 	if err == nil {
 		a.happened(history.Pause, at, time.Time{}, until)

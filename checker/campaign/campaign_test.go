@@ -194,6 +194,14 @@ func TestPause(t *testing.T) {
 	if err := a.freeze(t.Context(), ice{}, 30*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
+	for name, at := range map[string]time.Time{"before": began.Add(-time.Second), "after": time.Now().Add(time.Second)} {
+		if a.Blames("kc0", 0, at) {
+			t.Errorf("a call that began %s the pause is excused", name)
+		}
+	}
+	if !a.Blames("kc0", 0, began.Add(15*time.Millisecond)) {
+		t.Error("a call that began while the target stood still is not excused")
+	}
 	if late := k.late(time.Now()); late > 20*time.Millisecond || a.paused() < 30*time.Millisecond {
 		t.Errorf("late by %v, paused for %v", late, a.paused())
 	}

@@ -102,7 +102,7 @@ func (k *canary) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if k.around.Blames(canaryName, life, began) {
+		if k.around.disturbed(canaryName, life, began) {
 			k.begin(time.Time{}, 0)
 			continue
 		}

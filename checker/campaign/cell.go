@@ -182,15 +182,18 @@ func (c *campaign) finish(one *cell, recorded *history.History, ended time.Time)
 			topics[name] = 2
 		}
 	}
-	slack := c.o.Slack
+	slack, stalled := c.o.Slack, c.stalls(one, recorded, ended)
 	if one.disturbed {
 		slack += longestHold
+	}
+	if one.worst > c.o.Slack {
+		slack += one.worst // what befell a thread that was looked at may befall one that was not: that of the timers
 	}
 	recorded.Header = history.Header{
 		Format: recorded.Header.Format,
 		Target: c.target.Name(), Seed: one.plan.Seed, Started: one.started.UTC().Format(time.RFC3339),
 		MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, NewMemberTimeout: newMemberTimeout, MaxMetadata: maxMetadata,
-		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, StalledFor: c.stalls(one, recorded, ended), Ran: ended.Sub(one.started),
+		InitialDelay: c.initialDelay(), Tick: c.o.Tick, Slack: slack, StalledFor: stalled, Ran: ended.Sub(one.started),
 		Groups: one.plan.Groups, Topics: topics, Cleanup: c.caps.Cleanup,
 	}
 	one.history = recorded

@@ -37,6 +37,11 @@ func TestBetweenSteps(t *testing.T) {
 		{"a pending id that expires while it joins", "4.3.1", func(b *book) { expiredJoining(b, 102) }, Illegal},
 		{"a pending id that expires while it joins", "reference", func(b *book) { expiredJoining(b, 102) }, Illegal},
 
+		{"a pending id that is removed after it has joined", "3.9.2", func(b *book) { expiredJoined(b, 102); b.sync("a", 125, 126, "A", 2, []string{"A"}, 0, "A") }, Legal},
+		{"and the group rebalances", "3.9.2", func(b *book) { expiredJoined(b, 102); b.sync("a", 125, 126, "A", 2, []string{"A"}, 27, "") }, Illegal},
+		{"a pending id that joins in time is removed", "3.9.2", func(b *book) { expiredJoined(b, 40); b.sync("a", 125, 126, "A", 2, []string{"A"}, 0, "A") }, Illegal},
+		{"a pending id that is removed after it has joined", "4.3.1", func(b *book) { expiredJoined(b, 102); b.sync("a", 125, 126, "A", 2, []string{"A"}, 0, "A") }, Illegal},
+
 		{"a look at a dead group", "3.9.2", func(b *book) { seenDead(b, 20) }, Legal},
 		{"a look at a group that was dead before", "3.9.2", func(b *book) { seenDead(b, 36) }, Illegal},
 		{"a look at a dead group", "4.3.1", func(b *book) { seenDead(b, 20) }, Illegal},
@@ -120,6 +125,16 @@ func expiredJoining(b *book, at int) {
 	b.join("b", 0, 1, "", refusedJoin(79, "B"))
 	b.join("b", at, 900, "B", nil)
 	b.heartbeat("c", at+10, at+11, "B", 0, 25)
+}
+
+// expiredJoined: B, whose id was handed out by 8 ms, joins from at on, which completes generation 2, and is not known 15 ms later.
+func expiredJoined(b *book, at int) {
+	b.alone()
+	b.join("b", 7, 8, "", refusedJoin(79, "B"))
+	b.heartbeat("a", 30, 31, "A", 1, 0)
+	b.join("a", at, at+3, "A", joined(2, "A", "A", "A", "B"))
+	b.join("b", at, at+3, "B", joined(2, "A", "B"))
+	b.heartbeat("b", at+15, at+16, "B", 2, 25)
 }
 
 // leftAssigning: the SyncGroup of A, the leader, is never answered. A leaves between 5 and 10 ms.

@@ -16,13 +16,14 @@ import (
 
 // The coordinator of Kafka up to 3.9 (unless it is the Java one) handles the requests of a group on many threads, which lock the group for each
 // step, not for each request. What other threads can do between two steps is no single step of the specification. Campaigns on 3.9.2 saw
-// five such things, and under its profiles they are explained:
+// such things, and under its profiles they are explained:
 //
 //   - A request that has looked its group up before the group was removed finds it dead, and is answered COORDINATOR_NOT_AVAILABLE.
 //   - A look at such a group shows it Dead, still with its protocol type; a list without states just has it.
 //   - A group that a JoinGroup has just made is there, Empty, before the JoinGroup has gone on.
 //   - A session that has ended removes its member although the member has come back meanwhile and its timer was started again.
 //   - A pending id that has expired is removed although its JoinGroup has come meanwhile and made it a member: its JoinGroup is never answered.
+//     Where that has been answered already, the member is gone all the same, and no rebalance begins.
 
 // IsScala says whether a profile is one of those releases.
 func IsScala(profile string) bool {
@@ -133,6 +134,21 @@ func (l late) buries(o *observe.Outcome, calls map[checker.Ticket]*call) bool {
 		}
 	}
 	return false
+}
+
+// vanishes is the explanation after an id, pending no longer but a member, has been removed by its former timer: no rebalance begins. Not ok if that cannot be.
+func (j *judge) vanishes(e *explanation, l late, at observe.Window) (after explanation, ok bool) {
+	if phase := e.branch.Phase(); !l.pending || phase != classic.CompletingRebalance && phase != classic.Stable {
+		return after, false
+	}
+	left := e.branch.Without(l.member)
+	if left == nil {
+		return after, false
+	}
+	after = *e
+	after.branch, after.now = left, max(e.now, at.Earliest)
+	after.late = slices.DeleteFunc(slices.Clone(e.late), func(o late) bool { return o.member == l.member })
+	return after, true
 }
 
 // lateAfter are the sessions that may still remove their members after what has happened within at.

@@ -73,6 +73,9 @@ func (j *judge) lateFirings(e *explanation, op *operation) (after []firing) {
 		if at.Earliest > at.Latest {
 			continue
 		}
+		if next, ok := j.vanishes(e, l, at); ok {
+			after = append(after, firing{explanation: next, at: at})
+		}
 		for _, t := range e.timers {
 			if t.Kind != classic.SessionTimer || t.Member != l.member {
 				continue

@@ -116,6 +116,18 @@ func (b *Branch) HeldUp(t checker.Ticket) bool {
 	return parked && pending && b.state.Phase == classic.PreparingRebalance && !b.state.Initial
 }
 
+// Without is the branch without an id, and nothing else of it changed: no timer is set, nobody is answered. Nil if the id has more to do with the group than to be one of its
+// members: it leads it, or a request of it is parked.
+func (b *Branch) Without(id string) *Branch {
+	i := b.slot(id)
+	if i < 0 || b.state.Slots[i].Leader || b.holders[i].join.open || b.holders[i].sync.open {
+		return nil
+	}
+	n := b.next()
+	n.state.Slots[i], n.holders[i] = classic.Slot{}, holder{}
+	return n
+}
+
 // slot is where the id is, or -1.
 func (b *Branch) slot(id string) int8 {
 	for i := range b.used() {

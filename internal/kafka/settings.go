@@ -34,6 +34,10 @@ var testable = map[string]string{
 	"num.io.threads":            "1",
 	"group.coordinator.threads": "1",
 
+	// Many clients connect at a time, also while the broker stands still. With room for 50 (which is all that releases before 3.2 have) the others are not
+	// heard before their kernel tries again, a second later.
+	"socket.listen.backlog.size": "1024",
+
 	// A restart after a kill has to wait until the controller has given up on the former life of the broker.
 	"broker.session.timeout.ms":    "3000",
 	"broker.heartbeat.interval.ms": "500",
