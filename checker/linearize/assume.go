@@ -1,6 +1,9 @@
 package linearize
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // assumption is what a search takes for granted. Most histories are explained although a lot is, and much sooner: there is less to try. What is not explained
 // is searched again with less taken for granted.
@@ -11,39 +14,64 @@ type assumption struct {
 }
 
 // assumptions are those under which a group is searched, one after the other.
-func (p *partition) assumptions() []assumption {
-	all := []assumption{{partition: p}}
-	if prompt := p.prompt(); prompt != nil {
-		all = []assumption{{partition: prompt, narrower: true}, {partition: p}}
+func (p *partition) assumptions() (all []assumption) {
+	within := []int64{p.slack.fixed}
+	if pace := 2 * p.pace(); pace < p.slack.fixed/2 {
+		within = []int64{pace, p.slack.fixed}
 	}
+	for _, soon := range within {
+		if prompt := p.prompt(soon); prompt != nil {
+			all = append(all, assumption{partition: prompt, narrower: true})
+		}
+	}
+	all = append(all, assumption{partition: p})
 	if p.cleanup > 0 {
 		all = append(all, assumption{partition: p, cleanup: p.cleanup})
 	}
 	return all
 }
 
-// time is how long a search may take of what is left for the group: half of it where another one comes after it anyway.
+// pace is how long a call takes that nothing holds up: all but one in twenty were answered within that time.
+func (p *partition) pace() int64 {
+	var took []int64
+	for _, c := range p.calls {
+		if c.actual != nil && !c.parks() {
+			took = append(took, c.to-c.from)
+		}
+	}
+	if len(took) == 0 {
+		return p.slack.fixed
+	}
+	slices.Sort(took)
+	return took[(len(took)-1)*19/20]
+}
+
+// time is how long a search may take of what is left for the group: a part of it where another one comes after it anyway.
 func (a assumption) time(left time.Duration) time.Duration {
 	if a.narrower {
-		left /= 2
+		left /= 3
 	}
 	return max(time.Millisecond, left)
 }
 
-// prompt is the partition where each request that was answered late, as it was parked, has been taken up in time, as requests are; nil if there is none.
+// prompt is the partition where each request that was answered late, as it was parked, has been taken up soon, as requests are; nil if that is so in any case.
 // A target that was too busy may have taken one up later.
-func (p *partition) prompt() *partition {
+func (p *partition) prompt(within int64) *partition {
 	q := *p
+	q.slack.fixed = within
 	q.operations = make([]*operation, len(p.operations))
 	changed := false
 	for i, op := range p.operations {
 		q.operations[i] = op
-		if c := op.call; op.stage == request && c.actual != nil && c.parks() && c.taken < op.at.Latest {
-			sooner := *op
-			sooner.at.Latest = max(sooner.at.Earliest, c.taken)
-			q.operations[i], changed = &sooner, true
+		if c := op.call; op.stage == request && c.actual != nil && c.parks() {
+			if last := max(op.at.Earliest, q.slack.after(c.from)); last < op.at.Latest {
+				sooner := *op
+				sooner.at.Latest = last
+				q.operations[i], changed = &sooner, true
+			}
 		}
 	}
+	q.slack.fixed = p.slack.fixed
 	if !changed {
 		return nil
 	}
