@@ -2,7 +2,9 @@ package differ
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +22,15 @@ import (
 // asks is what both targets can be asked.
 type asks struct {
 	versions map[kmsg.Key]gen.Versions
+	pinned   []string // settings of the scenario, such as join=v3, where a side cannot be spoken to in all that it offers
 	features map[target.Feature]bool
 	topics   bool // t
 	other    bool // u
 	own      bool // both are the harness's own, so that a group which stands still for good troubles nobody
 }
+
+// limited are the requests of which a target may offer more than it can read, by the words of scenarios.
+var limited = map[string]kmsg.Key{"join": kmsg.JoinGroup, "sync": kmsg.SyncGroup, "leave": kmsg.LeaveGroup}
 
 // common is what both targets have.
 func common(a, b target.Capabilities) asks {
@@ -35,7 +41,20 @@ func common(a, b target.Capabilities) asks {
 				v.Min, v.Max = max(v.Min, offered.Min), min(v.Max, offered.Max)
 			}
 		}
+		for _, caps := range []target.Capabilities{a, b} {
+			if newest, ok := caps.Newest[int16(key)]; ok {
+				v.Max = min(v.Max, newest)
+			}
+		}
 		c.versions[key] = v
+	}
+	for _, verb := range slices.Sorted(maps.Keys(limited)) {
+		key := limited[verb]
+		_, x := a.Newest[int16(key)]
+		_, y := b.Newest[int16(key)]
+		if x || y { // the other side would speak a newer version, which is another request
+			c.pinned = append(c.pinned, fmt.Sprintf("%s=v%d", verb, c.versions[key].Max))
+		}
 	}
 	for _, f := range target.Features() {
 		c.features[f] = a.Has(f) && b.Has(f)
@@ -111,6 +130,7 @@ func draw(c asks, newScout func(seed uint64) checker.Machine, seed uint64) Seque
 	if d.timed {
 		d.lines = []string{"group session=10s rebalance=20s"}
 	}
+	d.lines[0] = strings.Join(append(d.lines, c.pinned...), " ")
 	for try := 0; len(d.lines) <= d.length && !d.unclear && try < 4*d.length; try++ {
 		d.event()
 		if d.spices > 0 && len(d.joined) > 0 && r.IntN(d.spices) == 0 {
