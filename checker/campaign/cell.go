@@ -182,6 +182,10 @@ func (c *campaign) finish(one *cell, recorded *history.History, ended time.Time)
 			topics[name] = 2
 		}
 	}
+	if f, ok := c.target.(interface{ Fenced() bool }); ok && f.Fenced() {
+		one.moved = true
+		c.around.moves() // and who is there still
+	}
 	slack, stalled := c.o.Slack, c.stalls(one, recorded, ended)
 	if one.disturbed {
 		slack += longestHold

@@ -130,3 +130,48 @@ func TestSlackOfDisturbed(t *testing.T) {
 		}
 	}
 }
+
+// fenced is a target that its controller has just taken for dead.
+type fenced struct{ loading }
+
+func (*fenced) Fenced() bool { return true }
+
+// TestFenced throws away what was made while the target was taken for dead: the history that ends, and those that go on.
+func TestFenced(t *testing.T) {
+	c := judging(t, "reference")
+	c.canary = &canary{around: c.around}
+	for _, dead := range []bool{false, true} {
+		c.target = &loading{}
+		if dead {
+			c.target = &fenced{}
+		}
+		one, other := begun("k"), begun("l")
+		c.around.join(other)
+		c.finish(one, one.rec.History(history.Header{}), time.Now())
+		if one.moved != dead || other.moved != dead {
+			t.Errorf("taken for dead %v: thrown away are %v and %v", dead, one.moved, other.moved)
+		}
+	}
+}
+
+// TestSlackOfAStall puts a history together in which the target stood still by itself for longer than the slack: a timer may have done so too.
+func TestSlackOfAStall(t *testing.T) {
+	for _, stall := range []time.Duration{20 * time.Millisecond, 300 * time.Millisecond} {
+		c := judging(t, "reference")
+		c.target, c.o.Slack = &loading{}, 100*time.Millisecond
+		c.canary = &canary{around: c.around}
+		one := begun("k")
+		now := time.Now()
+		one.started, one.disturbed = now.Add(-time.Second), false
+		one.rec.Start = one.started
+		c.canary.saw(now.Add(-time.Millisecond), stall)
+		c.finish(one, one.rec.History(history.Header{}), now)
+		want := c.o.Slack
+		if stall > c.o.Slack {
+			want += stall
+		}
+		if got := one.history.Header.Slack; got != want {
+			t.Errorf("with a stall of %v the slack is %v, want %v", stall, got, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/muster-kafka/muster/conformance/target"
@@ -46,6 +47,9 @@ type Target struct {
 	*wire.Target
 	broker *kafka.Broker
 	logged int64 // how long the broker's log was at its last crash
+
+	fencing sync.Mutex // guards:
+	fences  fences
 }
 
 // Open starts a broker of the release with the settings of the profile ("" is the default one). Errors are those of package
@@ -102,6 +106,9 @@ func (t *Target) Crash() error {
 	err := t.broker.Kill()
 	if info, gone := os.Stat(t.broker.LogFile()); gone == nil {
 		t.logged = info.Size()
+		t.fencing.Lock()
+		t.fences = fences{from: t.logged}
+		t.fencing.Unlock()
 	}
 	return err
 }
