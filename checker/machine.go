@@ -38,6 +38,9 @@ type Machine interface {
 // Ticket identifies one request over its life, however long it is parked.
 type Ticket uint64
 
+// Questions are the tickets, from this one on, of what judges ask for themselves, of which clients know nothing.
+const Questions Ticket = 1 << 60
+
 // Request is a request as a connection delivers it.
 type Request struct {
 	Ticket   Ticket
@@ -91,6 +94,14 @@ type Tearer interface {
 	Torn() bool
 }
 
+// Refuser is a Machine whose log may refuse writes for other reasons than that there are too few replicas.
+type Refuser interface {
+	Machine
+
+	// RefuseWrites is FailWrites(true), with what the log says: an error code of Kafka's.
+	RefuseWrites(code int16)
+}
+
 // Replayer is a Machine that can tell what its log says.
 type Replayer interface {
 	Machine
@@ -104,6 +115,7 @@ type Effects struct {
 	Answers []Answer
 	Dropped []Ticket // requests that the coordinator has given up without an answer
 	Records []Record
+	Marked  []int16 // what became of the markers of transactions: error codes, of a Broker that tells
 }
 
 // Answer ends a request.

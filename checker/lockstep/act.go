@@ -33,6 +33,9 @@ func (w *walk) act(e gen.Event) *Violation {
 	case gen.BeginTxn: // of which no group hears
 		return nil
 	case gen.EndTxn:
+		if e.Unmarked {
+			return w.unmarked(m, e)
+		}
 		return w.happens(gen.Event{Act: e.Act}, func() { m.EndTxn(e.Producer.ID, e.Producer.Epoch, e.Commit) },
 			always(func(b *observe.Branch, at observe.Window, yield func(observe.Outcome) bool) {
 				w.world.EndTxn(b, e.Producer.ID, e.Commit, at, yield)
@@ -106,7 +109,7 @@ func (w *walk) loaded(m checker.Broker) *Violation {
 func (w *walk) happens(e gen.Event, do func(), expected happening) *Violation {
 	fails := e.FailWrites
 	w.stats.Steps++
-	w.machine.FailWrites(fails)
+	w.fails(e)
 	if v := w.survives("?", do); v != nil {
 		return v
 	}

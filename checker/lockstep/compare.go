@@ -106,7 +106,7 @@ func (o *observed) compare(w *walk, p *observe.Outcome) *difference {
 		if !ok {
 			return answer(0, "no answer", a.Ticket, w.answer(a.Ticket, a.Message), "none")
 		}
-		if err := observe.MatchFewReplicas(a.Message, o.answers[at].Message); err != nil {
+		if err := observe.MatchFailing(a.Message, o.answers[at].Message, w.logError); err != nil {
 			return answer(1, "answer", a.Ticket, w.answer(a.Ticket, a.Message), w.answer(a.Ticket, o.answers[at].Message)+" ("+err.Error()+")")
 		}
 	}

@@ -32,6 +32,7 @@ func (w *walk) request(e gen.Event) *Violation {
 	if len(parts) > 0 {
 		own.group = parts[0].Group
 	}
+	before := w.armed
 	tearer, can := w.machine.(checker.Tearer)
 	if e.Torn = e.Torn && can; e.Torn {
 		tearer.Tear(e.Kept)
@@ -55,6 +56,9 @@ func (w *walk) request(e gen.Event) *Violation {
 	}
 	if torn {
 		return w.torn(e, ticket, parts, effects)
+	}
+	if e.TooLong || e.Unoffered {
+		return w.refused(e, ticket, effects, before)
 	}
 	at := observe.At(w.machine.Now())
 	if find, ok := e.Request.(*kmsg.FindCoordinatorRequest); ok {
@@ -99,6 +103,9 @@ func (w *walk) coordinator(ticket checker.Ticket, find *kmsg.FindCoordinatorRequ
 		rule = classic.FindCoordinatorBatch
 	}
 	expected := observe.Coordinator(find, version, 0, "host", 0)
+	if version > 0 && find.CoordinatorType > transactionKey {
+		expected = noCoordinator(find, version)
+	}
 	d := &difference{what: "answer", expected: w.answer(ticket, expected), rules: []classic.RuleID{rule}}
 	if len(effects.Answers) != 1 || effects.Answers[0].Ticket != ticket || len(effects.Dropped) > 0 || len(effects.Records) > 0 {
 		d.got = "no such answer, or more than that"
@@ -165,7 +172,7 @@ func (w *walk) minted(e gen.Event, ticket checker.Ticket, group string, effects 
 // drain takes what has come out of a step, and tells the clients and the trace.
 func (w *walk) drain() checker.Effects {
 	effects := w.machine.Drain()
-	w.armed = w.machine.Timers()
+	w.armed, w.marked = w.machine.Timers(), effects.Marked
 	for _, a := range effects.Answers {
 		s := w.sent.of(a.Ticket)
 		if s == nil {

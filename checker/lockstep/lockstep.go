@@ -125,6 +125,8 @@ type walk struct {
 	serving  classic.Serving
 	epoch    int32 // the latest leader epoch that the machine has heard of
 	maxSize  int
+	logError int16    // with which writes fail, if they do
+	marked   []int16  // what became of markers in the last step
 	blind    bool     // nothing is judged but healing, and what monitors see
 	watcher  *watcher // where monitors look on
 	network  bool     // answers get lost, or come late
@@ -224,6 +226,7 @@ func (w *walk) event() *Violation {
 		until = max(0, w.armed[0].Deadline.Sub(w.machine.Now()))
 	}
 	e := w.gen.Next(until)
+	w.logError = tooFewReplicas
 	w.open(e.Line)
 	switch {
 	case e.Act != gen.NoAct:
@@ -233,7 +236,7 @@ func (w *walk) event() *Violation {
 		w.machine.FailWrites(false)
 		return w.fireDue(w.machine.Now(), false)
 	case e.Request != nil:
-		w.machine.FailWrites(e.FailWrites)
+		w.fails(e)
 		if v := w.request(e); v != nil {
 			return v
 		}

@@ -20,9 +20,6 @@ type watcher struct {
 	asked  checker.Ticket
 }
 
-// questions are the tickets of what the monitors ask, far from those of clients.
-const questions checker.Ticket = 1 << 60
-
 // watched lets the monitors see a step. e is what the step was about; only of a request or an act there is more than that it fails.
 func (w *walk) watched(e gen.Event, effects checker.Effects) *Violation {
 	if w.watcher == nil {
@@ -138,7 +135,7 @@ func (w *walk) offsets(m checker.Machine, group string) []kmsg.OffsetFetchRespon
 // ask asks the machine something that nobody notices.
 func (w *walk) ask(m checker.Machine, r kmsg.Request, version int16) kmsg.Response {
 	w.watcher.asked++
-	ticket := questions + w.watcher.asked
+	ticket := checker.Questions + w.watcher.asked
 	m.Request(checker.Request{Ticket: ticket, Message: r, Version: version, ClientID: "monitor"})
 	for _, a := range m.Drain().Answers {
 		if a.Ticket == ticket {

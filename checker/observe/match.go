@@ -18,19 +18,21 @@ import (
 // operations. Where the prediction has a ghost's id, any id that it does not have otherwise will do (see MatchGhosts).
 //
 // A predicted classic.CodeWriteFailed stands for any error that a failed append is mapped to.
-func Match(predicted, actual kmsg.Response) error { return compare(predicted, actual, false) }
+func Match(predicted, actual kmsg.Response) error { return compare(predicted, actual, 0) }
 
-// MatchFewReplicas is Match where it is known that writes only fail for too few replicas: then classic.CodeWriteFailed is the one error that this is
-// mapped to.
-func MatchFewReplicas(predicted, actual kmsg.Response) error { return compare(predicted, actual, true) }
+// MatchFailing is Match where it is known with which error of the log writes fail: then classic.CodeWriteFailed is the one error that Kafka 4.0 and later
+// answer for it.
+func MatchFailing(predicted, actual kmsg.Response, logError int16) error {
+	return compare(predicted, actual, logError)
+}
 
-func compare(predicted, actual kmsg.Response, fewReplicas bool) error {
+func compare(predicted, actual kmsg.Response, logError int16) error {
 	if !mentionsGhost(predicted) {
-		return match(predicted, actual, nil, fewReplicas)
+		return match(predicted, actual, nil, logError)
 	}
 	var first error
 	matched := false
-	matchGhosts(predicted, actual, fewReplicas, func(_ Binding, err error) bool {
+	matchGhosts(predicted, actual, logError, func(_ Binding, err error) bool {
 		matched = matched || err == nil
 		if first == nil {
 			first = err
@@ -45,13 +47,13 @@ func compare(predicted, actual kmsg.Response, fewReplicas bool) error {
 
 // MatchGhosts yields each way to give the prediction's ghosts the ids of the answer, with nil if the answer is the predicted one then.
 func MatchGhosts(predicted, actual kmsg.Response, yield func(Binding, error) bool) {
-	matchGhosts(predicted, actual, false, yield)
+	matchGhosts(predicted, actual, 0, yield)
 }
 
-func matchGhosts(predicted, actual kmsg.Response, fewReplicas bool, yield func(Binding, error) bool) {
+func matchGhosts(predicted, actual kmsg.Response, logError int16, yield func(Binding, error) bool) {
 	ghosts, known := responseIDs(predicted)
 	if len(ghosts) == 0 {
-		yield(nil, match(predicted, actual, nil, fewReplicas))
+		yield(nil, match(predicted, actual, nil, logError))
 		return
 	}
 	_, ids := responseIDs(actual)
@@ -60,7 +62,7 @@ func matchGhosts(predicted, actual kmsg.Response, fewReplicas bool, yield func(B
 		yield(nil, fmt.Errorf("expected %d more members than it has ids for", len(ghosts)-len(ids)))
 		return
 	}
-	injections(ghosts, ids, true, func(names Binding) bool { return yield(names, match(predicted, actual, names, fewReplicas)) })
+	injections(ghosts, ids, true, func(names Binding) bool { return yield(names, match(predicted, actual, names, logError)) })
 }
 
 // mentionsGhost says whether a ghost is among the member ids of an answer.
@@ -107,11 +109,11 @@ func responseIDs(resp kmsg.Response) (ghosts, ids []string) {
 	return ghosts, ids
 }
 
-func match(predicted, actual kmsg.Response, names Binding, fewReplicas bool) error {
+func match(predicted, actual kmsg.Response, names Binding, logError int16) error {
 	if predicted.Key() != actual.Key() {
 		return fmt.Errorf("expected an answer to %s, got one to %s", kmsg.NameForKey(predicted.Key()), kmsg.NameForKey(actual.Key()))
 	}
-	d := &diff{version: predicted.GetVersion(), names: names, fewReplicas: fewReplicas}
+	d := &diff{version: predicted.GetVersion(), names: names, logError: logError}
 	switch p := predicted.(type) {
 	case *kmsg.JoinGroupResponse:
 		d.join(p, actual.(*kmsg.JoinGroupResponse))
@@ -145,10 +147,10 @@ func match(predicted, actual kmsg.Response, names Binding, fewReplicas bool) err
 
 // diff keeps the first difference.
 type diff struct {
-	version     int16
-	names       Binding
-	fewReplicas bool // see MatchFewReplicas
-	err         error
+	version  int16
+	names    Binding
+	logError int16 // see MatchFailing; 0 where it is not known
+	err      error
 }
 
 func (d *diff) say(format string, args ...any) {
@@ -158,10 +160,42 @@ func (d *diff) say(format string, args ...any) {
 }
 
 func (d *diff) code(what string, p, a int16) {
-	if p == a || p == classic.CodeWriteFailed && !d.fewReplicas && writeError(a) {
+	if p == classic.CodeWriteFailed {
+		if d.logError == 0 && writeError(a) {
+			return
+		}
+		if d.logError != 0 {
+			p = WriteError(d.logError)
+		}
+	}
+	if p == a {
 		return
 	}
 	d.say("%s: expected %s, got %s", what, checker.ErrorName(p), checker.ErrorName(a))
+}
+
+// WriteError is what Kafka 4.0 and later answer to a request that the log has refused with an error (§2.6.3, §4.3 of the facts).
+func WriteError(log int16) int16 {
+	switch log {
+	case 3, 7, 19: // the partition is not there, the write takes too long, too few replicas
+		return 15
+	case 6, 56: // another broker leads, or the disk is gone
+		return 16
+	case 4, 10, 18: // the records are too large
+		return -1
+	}
+	return log
+}
+
+// MarkerError is what a transaction's coordinator is told of a marker that the log has refused: one that is worth another attempt sends it to look for
+// the group's coordinator again (§2.9.2).
+func MarkerError(log int16) int16 {
+	switch code := WriteError(log); code {
+	case 14, 15, 16:
+		return 6
+	default:
+		return code
+	}
 }
 
 // writeError says whether a failed append may be answered so (§2.6.3, §4.3 of the facts).

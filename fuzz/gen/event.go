@@ -19,8 +19,13 @@ type Event struct {
 	Request  kmsg.Request // nil: time passes
 	Version  int16
 
-	// FailWrites makes the writes of the event fail.
+	// FailWrites makes the writes of the event fail. WriteError is what the log says then; 0 is that there are too few replicas.
 	FailWrites bool
+	WriteError int16
+
+	// TooLong: a string of the request is longer than the protocol allows, so that nobody can read it. Unoffered: its version is one that no coordinator
+	// offers.
+	TooLong, Unoffered bool
 
 	// Torn crashes the coordinator while it writes what the request asks for; Kept says whether that is in the log.
 	Torn, Kept bool
@@ -36,6 +41,7 @@ type Event struct {
 	Act      Act
 	Producer *Producer // of a transaction
 	Commit   bool      // EndTxn: commit, not abort
+	Unmarked bool      // EndTxn: the marker cannot be written, or nobody serves who would take it
 	Topics   []string  // DeleteTopics
 	Epoch    int32     // Unload, Load, Restart: the leader epoch, which may be an old one
 

@@ -51,6 +51,8 @@ type Setup struct {
 	Retention    bool // offsets expire: cleanups, and OffsetCommit with a retention time of its own
 	TopicsDelete bool
 	Restarts     bool // the coordinator gives groups up and loads them
+
+	Edges // all of which are off by default
 }
 
 var spine = map[kmsg.Key]Versions{
@@ -237,8 +239,12 @@ func (g *Generator) Next(until time.Duration) Event {
 	} else {
 		e = g.draw(k, until)
 	}
+	g.edge(&e)
 	if e.Request != nil {
 		strip(e.Request, e.Version)
+		if g.setup.Refused {
+			g.refused(&e)
+		}
 		e.ClientID = "nobody"
 		if e.Client != nil {
 			e.ClientID = e.Client.Name
@@ -252,10 +258,8 @@ func (g *Generator) Next(until time.Duration) Event {
 		}
 		return e
 	}
-	if g.setup.FailWrites && g.src.Intn(g.fails, "write fails") == g.fails-1 {
-		if e.FailWrites = true; !g.mute {
-			e.Line = "# the next write fails\n" + e.Line
-		}
+	if g.setup.FailWrites && !e.FailWrites && g.src.Intn(g.fails, "write fails") == g.fails-1 {
+		g.fail(&e)
 	}
 	return e
 }

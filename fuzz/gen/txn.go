@@ -30,7 +30,7 @@ func (g *Generator) transacts(c *Client) Event {
 	switch {
 	case !p.open:
 		return g.begins(p, c)
-	case p.wrote && g.serving == NoAct && g.src.Intn(3, "end") == 0: // a coordinator that does not serve takes no marker
+	case p.wrote && (g.serving == NoAct || g.setup.Markers) && g.src.Intn(3, "end") == 0: // a coordinator that does not serve takes no marker
 		return g.ends(p)
 	}
 	return g.commitsInTxn(p, c)

@@ -2,10 +2,13 @@ package mutants
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/muster-kafka/muster/internal/files"
 )
 
 // Judged is what became of a mutant.
@@ -55,5 +58,8 @@ func writeJudged(file string, all map[string]string) error {
 		}
 		fmt.Fprintf(&b, "%s %s\n", digest, judge)
 	}
-	return os.WriteFile(file, []byte(b.String()), 0o644)
+	return files.Save(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
 }

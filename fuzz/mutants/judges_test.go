@@ -40,6 +40,8 @@ var judges = map[Part][]judge{
 		{name: "scenarios", limit: 5 * time.Second, find: func(ctx context.Context) string { return scenarios(ctx, "impl") }},
 		{name: "healing", limit: 5 * time.Second, find: func(context.Context) string { return walks(0, 4, 40, 60, true) }},
 		{name: "monitors", limit: 5 * time.Second, find: func(context.Context) string { return watched() }},
+		{name: edges, limit: 15 * time.Second, find: func(context.Context) string { return walksAtTheEdges(0, 8, 40, 80) }},
+		{name: "slow log", limit: 15 * time.Second, find: func(context.Context) string { return walksOnASlowLog(0, 8, 30, 60) }},
 		{name: "scenarios over TCP", limit: 15 * time.Second, find: overTCP, erratic: true},
 		{name: "longer walks", limit: 15 * time.Second, find: func(context.Context) string { return walks(0, 24, 40, 100, false) }},
 		{name: "exploration", limit: 20 * time.Second, find: besideEachOther},
@@ -49,6 +51,7 @@ var judges = map[Part][]judge{
 		{name: "lock-step", limit: 5 * time.Second, find: func(context.Context) string { return walks(0, 4, 40, 60, false) }},
 		{name: "scenarios of old releases", limit: 10 * time.Second, find: func(ctx context.Context) string { return scenarios(ctx, oldReleases...) }},
 		{name: "recorded histories", limit: 5 * time.Second, find: recorded, erratic: true},
+		{name: edges, limit: 15 * time.Second, find: func(context.Context) string { return walksAtTheEdges(0, 8, 40, 80) }},
 		{name: "longer walks", limit: 15 * time.Second, find: func(context.Context) string { return walks(0, 24, 40, 100, false) }},
 		{name: byItself, limit: 40 * time.Second, find: alone},
 		{name: "exploration", limit: 20 * time.Second, find: besideEachOther},
@@ -73,14 +76,45 @@ func walks(from, to uint64, checks, steps int, heal bool) string {
 	return ""
 }
 
+// edges is the judge of walksAtTheEdges.
+const edges = "walks at the edges"
+
+// walksAtTheEdges walks where clients and logs do what they seldom do.
+func walksAtTheEdges(from, to uint64, checks, steps int) string {
+	for seed := from; seed < to; seed++ {
+		settings, o := embedded.WalkEdges(seed)
+		o.Checks, o.Steps, o.AsFound = checks, steps, true
+		if found := walk(settings, o); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// walksOnASlowLog walks while writes are open, or take too long.
+func walksOnASlowLog(from, to uint64, checks, steps int) string {
+	for seed := from; seed < to; seed++ {
+		settings, o := embedded.WalkSlow(seed)
+		o.Checks, o.Steps, o.AsFound = checks, steps, true
+		if found := walkOn(settings, o, func(s embedded.Options) checker.Machine { return embedded.NewSlow(s) }); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
 func walk(settings embedded.Options, o lockstep.Options) string {
+	return walkOn(settings, o, func(s embedded.Options) checker.Machine { return embedded.NewMachineWith(s) })
+}
+
+func walkOn(settings embedded.Options, o lockstep.Options, machine func(embedded.Options) checker.Machine) string {
 	faults := 0
 	settings.Report = func(err error) {
 		if isFault(err) {
 			faults++
 		}
 	}
-	r := lockstep.Rapid(func() checker.Machine { return embedded.NewMachineWith(settings) }, o)
+	r := lockstep.Rapid(func() checker.Machine { return machine(settings) }, o)
 	switch {
 	case r.Violation != nil:
 		return r.Violation.Error()

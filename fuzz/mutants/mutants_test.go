@@ -21,6 +21,7 @@ var (
 	fresh   = flag.Bool("new", false, "judge the mutants of which nothing is known, and write what comes of it")
 	sampled = flag.Bool("sample", false, "judge a sample of 40")
 	hasty   = flag.Bool("quick", false, "of these ask the cheap judges alone")
+	ask     = flag.String("ask", "", "of the mutants that no judge has noticed ask this judge alone about those that it could notice")
 	only    = flag.String("only", "", "of these judge those alone whose key matches")
 	within  = flag.Duration("within", 55*time.Minute, "leave mutants that have not been judged by then unjudged, and say so")
 )
@@ -126,7 +127,7 @@ func brokenRules(t *testing.T) (all []Outcome) {
 
 // TestMutants judges mutants: all of them, or those of which nothing is known.
 func TestMutants(t *testing.T) {
-	if !*whole && !*fresh {
+	if !*whole && !*fresh && *ask == "" {
 		t.Skip("make mutants, or make mutants-new")
 	}
 	began := time.Now()
@@ -141,6 +142,13 @@ func TestMutants(t *testing.T) {
 	for _, m := range p.Mutants {
 		was, ok := judged[m.Digest()]
 		switch chosen := asked.MatchString(m.Key()); {
+		case *ask != "":
+			if chosen && ok && (was == "" || was == Open || was == OwnTests) {
+				all = append(all, work{Mutant: m, only: *ask})
+			}
+			if ok {
+				kept[m.Digest()] = was
+			}
 		case chosen && (*whole || !ok || was == Open && !*hasty):
 			all = append(all, work{Mutant: m})
 		case ok:
@@ -151,16 +159,22 @@ func TestMutants(t *testing.T) {
 		until := began.Add(*within)
 		cost := map[string]float64{}
 		judges, own := binary(t, p), map[Part]string(nil)
-		if *hasty {
+		switch {
+		case *ask != "":
+		case *hasty:
 			for i := range all {
 				all[i].only = quick
 			}
-		} else {
+		default:
 			own = ownTests(t, p)
 		}
 		surveyed(t, judges)
+		saved := time.Now()
 		pool(t, judges, all, workers, until, own, func(m Mutant, j Judged) {
-			if j.Judge == "" && *hasty {
+			switch {
+			case j.Judge == "" && *ask != "":
+				j.Judge = kept[m.Digest()]
+			case j.Judge == "" && *hasty:
 				j.Judge = Open
 			}
 			kept[m.Digest()] = j.Judge
@@ -168,6 +182,12 @@ func TestMutants(t *testing.T) {
 				fmt.Printf("%q %.2f s: %s (%s)\n", j.Judge, j.Seconds, m.Key(), j.Detail)
 			}
 			cost[j.Judge] += j.Seconds
+			if time.Since(saved) > everySo { // a run that is cut off has lost little
+				saved = time.Now()
+				if err := save(judged, kept); err != nil {
+					t.Error(err)
+				}
+			}
 			if j.Judge == "" && why.Of(m.Key()) == nil {
 				t.Logf("survives, and nobody has said why: %s", m.Key())
 			}
@@ -188,6 +208,16 @@ func TestMutants(t *testing.T) {
 		t.Error(fault)
 	}
 	t.Logf("all of it took %v", time.Since(began).Round(time.Second))
+}
+
+// everySo is how often a run keeps what it knows so far.
+const everySo = 30 * time.Second
+
+// save keeps what a run knows so far, and of mutants that it has not come to what was known before: those are still there to be judged.
+func save(before, now map[string]string) error {
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	return writeJudged(judgedFile, all)
 }
 
 func document(all []Outcome, why Explanations) string {

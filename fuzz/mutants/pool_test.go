@@ -38,7 +38,7 @@ func binary(t *testing.T, p *Planted) string {
 // surveyed has the judges look for the mutants that they can notice at all.
 func surveyed(t *testing.T, binary string) {
 	t.Helper()
-	survey := exec.CommandContext(t.Context(), binary, "-test.run=^TestSurvey$", fmt.Sprintf("-quick=%v", *hasty))
+	survey := exec.CommandContext(t.Context(), binary, "-test.run=^TestSurvey$", fmt.Sprintf("-quick=%v", *hasty), "-ask="+*ask)
 	file := filepath.Join(filepath.Dir(binary), "survey.json")
 	survey.Env = append(os.Environ(), surveyVar+"="+file)
 	if text, err := survey.CombinedOutput(); err != nil {

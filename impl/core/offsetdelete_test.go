@@ -18,6 +18,7 @@ func subscription(topics ...string) string {
 		b = binary.BigEndian.AppendUint16(b, uint16(len(t)))
 		b = append(b, t...)
 	}
+	b = binary.BigEndian.AppendUint32(b, 0xffffffff) // no user data
 	return "range=" + string(b) + "and whatever follows"
 }
 
@@ -82,7 +83,9 @@ func TestOffsetDelete(t *testing.T) {
 		{"offsets.subscribed: a name that is too long", "g", consumer("range=\x00\x01\x00\x00\x00\x01\x00\x05t"), []string{"u"}, 0, []int16{86}},
 		{"offsets.subscribed: more names than bytes", "g", consumer("range=\x00\x01\x7f\xff\xff\xff\x00\x01t"), []string{"u"}, 0, []int16{86}},
 		{"offsets.subscribed: null", "g", consumer("range=\x00\x01\xff\xff\xff\xff"), []string{"u"}, 0, []int16{86}},
-		{"offsets.subscribed: negative version", "g", consumer("range=\xff\xff\x00\x00\x00\x00"), []string{"u"}, 0, []int16{86}},
+		{"offsets.subscribed: no user data", "g", consumer("range=\x00\x01\x00\x00\x00\x00"), []string{"u"}, 0, []int16{86}},
+		{"offsets.subscribed: user data cut off", "g", consumer("range=\x00\x01\x00\x00\x00\x00\x00\x00\x00\x05x"), []string{"u"}, 0, []int16{86}},
+		{"any version, and nothing after the user data", "g", consumer("range=\xff\xff\x00\x00\x00\x00\x00\x00\x00\x01x"), []string{"u"}, 0, []int16{0}},
 		{"offset-delete.other-type (C70b)", "g", func(r *rig) {
 			req := joinReq("g", "")
 			req.ProtocolType = "connect"

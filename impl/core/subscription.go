@@ -19,14 +19,15 @@ func (g *group) subscriptions() map[string]struct{} {
 	return topics
 }
 
-// readTopics adds the topics of a consumer's metadata: a version and strings, whatever follows (§8-8). It is false where they cannot be
-// read.
+// readTopics adds the topics of a consumer's metadata: a version of any number, strings, and bytes that may be null; whatever follows does not count
+// (§8-8). It is false where they cannot be read. Kafka 4.3.1 looks at no version, and believes no strings without the bytes.
 func readTopics(metadata []byte, topics map[string]struct{}) bool {
-	if len(metadata) < 6 || int16(binary.BigEndian.Uint16(metadata)) < 0 {
+	const head = 6 // the version, and how many strings there are
+	if len(metadata) < head {
 		return false
 	}
-	count, rest := int32(binary.BigEndian.Uint32(metadata[2:])), metadata[6:]
-	if count < 0 || int64(count)*2 > int64(len(rest)) {
+	count, rest := int32(binary.BigEndian.Uint32(metadata[2:])), metadata[head:]
+	if count < 0 {
 		return false
 	}
 	for range count {
@@ -41,5 +42,8 @@ func readTopics(metadata []byte, topics map[string]struct{}) bool {
 		topics[string(rest[:size])] = struct{}{}
 		rest = rest[size:]
 	}
-	return true
+	if len(rest) < 4 {
+		return false
+	}
+	return int32(binary.BigEndian.Uint32(rest)) <= int32(len(rest)-4)
 }

@@ -45,7 +45,7 @@ var rules = []rule{
 	{folder: "conformance", ours: []string{"model", "internal/input", "internal/nearest", "checker", "fuzz", "conformance/script", "conformance/target", "conformance/targets/model"}, foreign: []string{franz, "golang.org/x/sync"}, tests: []string{"impl", "internal/kafka", "internal/verdict", "internal/findings", "conformance"}},
 
 	{folder: "fuzz/gen", foreign: []string{kmsg}},
-	{folder: "fuzz/mutants", ours: []string{"fuzz/bugs"}, tests: []string{"impl", "model", "checker", "conformance", "fuzz", "internal/stamp"}},
+	{folder: "fuzz/mutants", ours: []string{"fuzz/bugs", "internal/files"}, tests: []string{"impl", "model", "checker", "conformance", "fuzz", "internal/stamp"}},
 	{folder: "fuzz/bugs", tests: []string{"impl", "model", "checker", "conformance", "fuzz"}},
 	{folder: "fuzz", ours: []string{"model", "checker", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{kmsg, "pgregory.net/rapid"}, tests: []string{"impl", "conformance"}},
 

@@ -37,6 +37,24 @@ func TestLockstep(t *testing.T) {
 	}
 }
 
+// They agree too on what clients seldom do, and what logs seldom say.
+func TestLockstepAtTheEdges(t *testing.T) {
+	seen := map[classic.RuleID]int64{}
+	for seed := range uint64(2 * len(embedded.WalkKinds)) {
+		settings, options := embedded.WalkEdges(seed)
+		t.Run(fmt.Sprintf("%s/%d", embedded.WalkKinds[seed%uint64(len(embedded.WalkKinds))], seed), func(t *testing.T) {
+			for id, n := range walkWith(t, seed, settings, options, lockstep.Options{Checks: *checks / 2, Steps: 80}) {
+				seen[id] += n
+			}
+		})
+	}
+	for _, rule := range []classic.RuleID{classic.CommitTopicID, classic.CommitWriteFails, classic.SyncWriteFails, classic.StaticWriteFails} {
+		if seen[rule] == 0 {
+			t.Errorf("no walk came by %s", rule)
+		}
+	}
+}
+
 // After whatever has happened, the clients of the coordinator get together again, and a group that all have left becomes Empty; every step of
 // that is judged in lock-step too.
 func TestClientsHeal(t *testing.T) {
@@ -49,8 +67,13 @@ func TestClientsHeal(t *testing.T) {
 
 // walk walks for as long as the options say and returns how often each rule decided a step.
 func walk(t *testing.T, seed uint64, o lockstep.Options) map[classic.RuleID]int64 {
-	var machines []*embedded.Machine
 	settings, options := embedded.Walk(seed)
+	return walkWith(t, seed, settings, options, o)
+}
+
+func walkWith(t *testing.T, seed uint64, settings embedded.Options, options, o lockstep.Options) map[classic.RuleID]int64 {
+	t.Helper()
+	var machines []*embedded.Machine
 	options.Checks, options.Steps, options.Heal = o.Checks, o.Steps, o.Heal
 	r := lockstep.Rapid(func() checker.Machine {
 		m := embedded.NewMachineWith(settings)

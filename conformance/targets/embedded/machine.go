@@ -13,7 +13,7 @@ import (
 type Machine struct {
 	options  Options
 	sim      *sim.Sim
-	fail     bool
+	fail     int16 // the error with which writes fail, if they are to
 	tear     tear
 	torn     bool
 	dropping bool // nothing of what comes out of a crash has reached anybody
@@ -26,6 +26,7 @@ var (
 	_ checker.Replayer = (*Machine)(nil)
 	_ checker.Jumper   = (*Machine)(nil)
 	_ checker.Tearer   = (*Machine)(nil)
+	_ checker.Refuser  = (*Machine)(nil)
 )
 
 // NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topics "t" and "u" exist.
@@ -43,7 +44,7 @@ func NewMachineWith(o Options) *Machine {
 		}
 	}
 	settings := o.settings()
-	settings.TopicExists = machineTopic
+	settings.TopicExists, settings.TopicName, settings.TopicID = machineTopic, machineTopicName, machineTopicID
 	m.sim = sim.New(o.Seed, settings)
 	return m
 }
@@ -54,6 +55,23 @@ const otherTopic = "u"
 // machineTopic reports whether machines have that partition.
 func machineTopic(topic string, partition int32) bool {
 	return (topic == topicName || topic == otherTopic) && partition >= 0 && partition < partitions
+}
+
+// machineTopics are the ids of machines' topics.
+var machineTopics = map[string][16]byte{topicName: {15: 1}, otherTopic: {15: 2}}
+
+func machineTopicID(topic string) (id [16]byte, ok bool) {
+	id, ok = machineTopics[topic]
+	return id, ok
+}
+
+func machineTopicName(id [16]byte) (topic string, ok bool) {
+	for name, known := range machineTopics {
+		if known == id {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // Reported is what has gone wrong inside: a *core.InconsistencyError is a fault of the coordinator, a *core.WriteError the end of a
@@ -127,16 +145,22 @@ func (m *Machine) Advance(d time.Duration) { m.sim.Advance(d) }
 // Jump moves the clock, also past deadlines.
 func (m *Machine) Jump(d time.Duration) { m.sim.Jump(d) }
 
-func (m *Machine) FailWrites(fail bool) { m.fail = fail }
-
-// step makes the writes of one step fail if that has been asked for, as a log does that has lost its replicas.
-func (m *Machine) step(do func()) {
-	if m.fail {
-		m.sim.FailWrites(core.NotEnoughReplicas)
+// FailWrites makes the writes of one step fail as a log does that has lost its replicas.
+func (m *Machine) FailWrites(fail bool) {
+	if m.fail = core.None; fail {
+		m.fail = core.NotEnoughReplicas
 	}
+}
+
+// RefuseWrites makes them fail with any error.
+func (m *Machine) RefuseWrites(code int16) { m.fail = code }
+
+// step makes the writes of one step fail if that has been asked for.
+func (m *Machine) step(do func()) {
+	m.sim.FailWrites(m.fail)
 	do()
 	m.sim.FailWrites(core.None)
-	m.fail = false
+	m.fail = core.None
 }
 
 // EndTxn writes the marker that ends a producer's transaction.
@@ -190,6 +214,9 @@ func (m *Machine) Drain() checker.Effects {
 	}
 	for _, r := range out.Rejects {
 		e.Dropped = append(e.Dropped, checker.Ticket(r.Ticket))
+	}
+	for _, m := range out.Marked {
+		e.Marked = append(e.Marked, m.Code)
 	}
 	for _, w := range out.Appends {
 		for i, r := range w.Records {

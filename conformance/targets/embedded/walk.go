@@ -6,6 +6,7 @@ import (
 	"github.com/muster-kafka/muster/checker/lockstep"
 	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/fuzz/gen"
+	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -39,7 +40,25 @@ func Walk(seed uint64) (Options, lockstep.Options) {
 		Seed: seed, Setup: setup,
 		World: observe.Config{
 			Profile: classic.Reference, MinSession: minSession, MaxSession: maxSession, Topics: machineTopic,
-			InitialDelay: machine.InitialDelay, MaxSize: machine.MaxSize, OffsetsRetention: machine.OffsetsRetention, KeepLog: true,
+			TopicName: machineTopicName, TopicID: machineTopicID, InitialDelay: machine.InitialDelay, MaxSize: machine.MaxSize, OffsetsRetention: machine.OffsetsRetention, KeepLog: true,
 		},
 	}
 }
+
+// WalkEdges is Walk with all that clients seldom do and logs seldom say (gen.Edges).
+func WalkEdges(seed uint64) (Options, lockstep.Options) {
+	machine, o := Walk(seed)
+	o.Setup.FailWrites = true
+	o.Setup.Edges = gen.Edges{
+		WriteErrors: logErrors, TopicIDs: machineTopics, Epochs: true, Subscriptions: o.Setup.OffsetDelete, Keys: true, Refused: true, Markers: o.Setup.Transactions,
+	}
+	return machine, o
+}
+
+// logErrors are what the log says of writes that it refuses: one of each kind that Kafka answers in a way of its own, and one that it passes on.
+var logErrors = []int16{
+	core.NotEnoughReplicas, core.UnknownTopicOrPartition, core.NotLeaderOrFollower, core.KafkaStorageError, core.MessageTooLarge, core.RecordListTooLarge,
+	core.InvalidFetchSize, corruptMessage,
+}
+
+const corruptMessage = 2
