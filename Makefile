@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages test-clients explore bugs mutants mutants-new mutants-sample fuzz atlas pairs lint fmt bench bench-store nightly rewrite clean
+.PHONY: help build verify test test-kafka test-pages test-clients explore bugs mutants mutants-new mutants-sample fuzz atlas pairs lint fmt bench bench-store bench-serve nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,13 @@ bench: ## Benchmarks of the model, the coordinator and the judges
 bench-store: ## What the log of muster serve --data costs: appends beside a bare fsync, a load of 100,000 groups of 3, and their memory (1 min)
 	$(GO) test -run '^$$' -bench 'Fsync|Append' -benchtime 2s ./impl/store
 	$(GO) test -run '^$$' -bench ColdLoad -benchtime 1x ./impl/server
+
+bench-serve: build ## muster serve beside kfake and real Kafka, in one run, and docs/bench-serve.md from it; what costs no network besides (about 10 min)
+	$(GO) build -o bin/servebench ./internal/servebench
+	bin/servebench --out docs/bench-serve.md
+	$(GO) test -run '^$$' -bench Beat ./impl/core
+	$(GO) test -run '^$$' -bench Day -benchtime 1x ./impl/sim
+	MUSTER_BENCH=1 $(GO) test -count=1 -run '^TestVirtualLifetimes$$' -v ./impl/server
 
 nightly: ## What takes too long for every change (about four hours)
 	@GO="$(GO)" tools/nightly.sh $(KAFKA)

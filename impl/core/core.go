@@ -29,6 +29,8 @@ type Coordinator struct {
 	position  int64    // in the log, of the last offset record: it only counts which of two is newer
 	faulty    bool     // an inconsistency was met in this step
 	reason    Reason   // for what the step is doing at the moment
+	beating   bool     // the step is one of Beat, and nothing unusual has come of it
+	beaten    Beaten
 }
 
 // New returns a coordinator without groups.
@@ -41,11 +43,7 @@ func New(s Settings) *Coordinator {
 
 // Step lets one event happen at the given time, which does not run backwards, and returns what the caller has to do, in order.
 func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
-	if now.After(c.now) {
-		c.now = now
-	}
-	c.effects, c.faulty = nil, false
-	c.startCleaning()
+	c.begin(now)
 	switch ev := ev.(type) {
 	case Request:
 		c.request(ev)
@@ -69,6 +67,14 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 		c.unload(ev)
 	}
 	return c.effects
+}
+
+func (c *Coordinator) begin(now time.Time) {
+	if now.After(c.now) {
+		c.now = now
+	}
+	c.effects, c.faulty = nil, false
+	c.startCleaning()
 }
 
 // request answers a request, parks it or makes it wait for the log; it does not leave it in between.
@@ -145,7 +151,12 @@ func (c *Coordinator) dispatch(r Request) kmsg.Response {
 	return nil
 }
 
-func (c *Coordinator) emit(e Effect) { c.effects = append(c.effects, e) }
+func (c *Coordinator) emit(e Effect) {
+	if c.beating {
+		c.spill()
+	}
+	c.effects = append(c.effects, e)
+}
 
 func (c *Coordinator) answer(t Ticket, message kmsg.Response) {
 	if _, waits := c.open[t]; !waits {
@@ -157,7 +168,7 @@ func (c *Coordinator) answer(t Ticket, message kmsg.Response) {
 		c.emit(Reject{t, "the request has no answer"})
 		return
 	}
-	c.emit(Answer{t, message})
+	c.emitAnswer(Answer{t, message})
 }
 
 // unpark forgets a request that is about to be answered UNKNOWN_SERVER_ERROR.

@@ -1,6 +1,10 @@
 package core
 
-import "github.com/twmb/franz-go/pkg/kmsg"
+import (
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
 
 // heartbeat is §2.4.
 func (c *Coordinator) heartbeat(r Request, req *kmsg.HeartbeatRequest) kmsg.Response {
@@ -35,9 +39,19 @@ func (c *Coordinator) heartbeat(r Request, req *kmsg.HeartbeatRequest) kmsg.Resp
 	return c.afterWrites(r, heartbeatAnswer(r.Version, None)) // heartbeat.completing, heartbeat.stable
 }
 
+var heartbeatAnswers = sync.Pool{New: func() any { return kmsg.NewPtrHeartbeatResponse() }}
+
 func heartbeatAnswer(version, code int16) kmsg.Response {
-	resp := kmsg.NewPtrHeartbeatResponse()
+	resp := heartbeatAnswers.Get().(*kmsg.HeartbeatResponse)
 	resp.SetVersion(version)
 	resp.ErrorCode = code
 	return resp
+}
+
+// Reuse takes an answer back from a caller that has no use for it any more, so that another one need not be made. That is as the caller likes.
+func Reuse(answer kmsg.Response) {
+	if resp, ok := answer.(*kmsg.HeartbeatResponse); ok {
+		*resp = kmsg.NewHeartbeatResponse()
+		heartbeatAnswers.Put(resp)
+	}
 }

@@ -15,7 +15,12 @@ const maxString = math.MaxInt16
 const memberIDRoom = 37
 
 // fits reports whether all strings of a request have a length that Kafka's protocol allows.
-func fits(req kmsg.Request) bool { return stringsFit(reflect.ValueOf(req)) }
+func fits(req kmsg.Request) bool {
+	if r, ok := req.(*kmsg.HeartbeatRequest); ok { // the most frequent, and short
+		return len(r.Group) <= maxString && len(r.MemberID) <= maxString && (r.InstanceID == nil || len(*r.InstanceID) <= maxString)
+	}
+	return stringsFit(reflect.ValueOf(req))
+}
 
 func stringsFit(v reflect.Value) bool {
 	switch v.Kind() {

@@ -23,20 +23,25 @@ type queued struct {
 func (q *TimerQueue) Apply(e Effect) {
 	switch e := e.(type) {
 	case Arm:
-		if t, ok := q.byID[e.Timer]; ok {
-			t.Arm = e
-			heap.Fix(&q.heap, t.index)
-			return
-		}
-		if q.byID == nil {
-			q.byID = map[TimerID]*queued{}
-		}
-		t := &queued{Arm: e}
-		q.byID[e.Timer] = t
-		heap.Push(&q.heap, t)
+		q.Arm(e)
 	case Cancel:
 		q.remove(e.Timer)
 	}
+}
+
+// Arm takes up an Arm.
+func (q *TimerQueue) Arm(a Arm) {
+	if t, ok := q.byID[a.Timer]; ok {
+		t.Arm = a
+		heap.Fix(&q.heap, t.index)
+		return
+	}
+	if q.byID == nil {
+		q.byID = map[TimerID]*queued{}
+	}
+	t := &queued{Arm: a}
+	q.byID[a.Timer] = t
+	heap.Push(&q.heap, t)
 }
 
 func (q *TimerQueue) remove(id TimerID) {

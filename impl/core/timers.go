@@ -15,7 +15,7 @@ func (c *Coordinator) arm(g *group, kind TimerKind, member string, after time.Du
 	after = max(after, 0)
 	c.timerSeq++
 	c.timers[id] = armed{c.timerSeq, c.now.Add(after)}
-	c.emit(Arm{Timer: id, Seq: c.timerSeq, After: after, Deadline: c.now.Add(after)})
+	c.arming(Arm{Timer: id, Seq: c.timerSeq, After: after, Deadline: c.now.Add(after)})
 }
 
 func (c *Coordinator) cancel(g *group, kind TimerKind, member string) {

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/impl/server"
+	"github.com/muster-kafka/muster/impl/store"
 )
 
 // What a cluster does in a second, over TCP: requests of 16 connections, each with so many on their way at a time.
@@ -21,9 +22,19 @@ func BenchmarkServe(b *testing.B) {
 		name  string
 		req   kmsg.Request
 		depth int
-	}{{"heartbeat/1", beat, 1}, {"heartbeat/16", beat, 16}, {"commit/1", commitReq("g", 5), 1}} {
+		disk  bool
+	}{{"heartbeat/1", beat, 1, false}, {"heartbeat/16", beat, 16, false}, {"commit/1", commitReq("g", 5), 1, false}, {"commit/1/disk", commitReq("g", 5), 1, true}} {
 		b.Run(c.name, func(b *testing.B) {
-			cluster, err := server.StartCluster(server.ClusterOptions{Topics: map[string]int32{"t": 4}})
+			o := server.ClusterOptions{Topics: map[string]int32{"t": 4}}
+			if c.disk {
+				disk, err := store.Open(store.Options{Dir: b.TempDir()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer disk.Close()
+				o.Log = disk
+			}
+			cluster, err := server.StartCluster(o)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -18,15 +18,19 @@ import (
 var errGone = errors.New("the client has gone")
 
 // conn is a connection of a client. Its requests are read and answered one at a time, in order, as Kafka does: a client that sends faster
-// than it is answered is held back by TCP.
+// than it is answered is held back by TCP. Answers to requests that have come together leave together, once nothing more can be done without waiting.
 type conn struct {
 	net.Conn
 	limits Limits
 	memory *semaphore.Weighted
 	reader *bufio.Reader
+	out    []byte // answers that have not been written yet
 
 	busy   atomic.Bool  // with a request
+	ended  atomic.Bool  // nothing more is to be read
 	active atomic.Int64 // when it last began or ended one, in nanoseconds
+
+	readBy, writeBy time.Time // deadlines that have been set
 }
 
 func newConn(c net.Conn, l Limits, memory *semaphore.Weighted) *conn {
@@ -41,20 +45,42 @@ func (c *conn) mark(busy bool) {
 	c.busy.Store(busy)
 }
 
-// read reads a request; it has to be given back with release.
+// end lets it end before its next request.
+func (c *conn) end() {
+	c.ended.Store(true)
+	_ = c.SetReadDeadline(time.Now())
+}
+
+// ready reports whether the next request is here as a whole.
+func (c *conn) ready() bool {
+	if c.reader.Buffered() < 4 {
+		return false
+	}
+	head, _ := c.reader.Peek(4)
+	size := int32(binary.BigEndian.Uint32(head))
+	return size >= 0 && c.reader.Buffered() >= 4+int(size)
+}
+
+// read reads a request; it has to be given back with release. It is good until the next one is read.
 func (c *conn) read() (frame []byte, err error) {
-	if c.reader.Buffered() == 0 {
-		if err := c.SetReadDeadline(time.Now().Add(c.limits.Idle)); err != nil {
-			return nil, errGone
+	if c.ready() {
+		head, _ := c.reader.Peek(4)
+		size := int(binary.BigEndian.Uint32(head))
+		if size > c.limits.Frame {
+			return nil, c.tooLarge(size)
 		}
-		if _, err := c.reader.Peek(1); err != nil {
-			return nil, errGone
-		}
+		frame, err := c.reader.Peek(4 + size)
+		_, _ = c.reader.Discard(4 + size)
+		return frame[4:], err
+	}
+	if err := c.begun(); err != nil {
+		return nil, err
 	}
 	begun := time.Now()
 	if err := c.SetReadDeadline(begun.Add(c.limits.Partial)); err != nil {
 		return nil, errGone
 	}
+	c.readBy = time.Time{}
 	head, err := c.reader.Peek(4)
 	if err != nil {
 		return nil, c.halfway(err)
@@ -64,9 +90,37 @@ func (c *conn) read() (frame []byte, err error) {
 		return nil, errGone
 	}
 	if size < 0 || int64(size) > int64(c.limits.Frame) {
-		return nil, fmt.Errorf("frame of %d bytes; 0 to %d are read here", size, c.limits.Frame)
+		return nil, c.tooLarge(int(size))
 	}
 	return c.body(int(size), begun.Add(c.limits.Partial))
+}
+
+// begun waits for the first byte of a request. A deadline that has been set for an earlier one is good enough, and looked at when it comes.
+func (c *conn) begun() error {
+	for c.reader.Buffered() == 0 {
+		idle := time.Unix(0, c.active.Load()).Add(c.limits.Idle)
+		now := time.Now()
+		if !idle.After(now) {
+			return errGone
+		}
+		if !c.readBy.After(now) {
+			c.readBy = idle
+			if err := c.SetReadDeadline(idle); err != nil {
+				return errGone
+			}
+		}
+		if c.ended.Load() {
+			return errGone
+		}
+		if _, err := c.reader.Peek(1); err != nil && !late(err) {
+			return errGone
+		}
+	}
+	return nil
+}
+
+func (c *conn) tooLarge(size int) error {
+	return fmt.Errorf("frame of %d bytes; 0 to %d are read here", size, c.limits.Frame)
 }
 
 // body reads a request of that size. What it takes grows with what arrives, not with what is announced, and waits for its share.
@@ -104,21 +158,40 @@ func (c *conn) release(frame []byte) {
 
 // halfway is what a connection ends with in the middle of a request. A client that goes is no error.
 func (c *conn) halfway(err error) error {
-	var late net.Error
-	if errors.As(err, &late) && late.Timeout() {
+	if late(err) {
 		return fmt.Errorf("a request was begun and not ended within %s", c.limits.Partial)
 	}
 	return errGone
 }
 
-// answer writes an answer. Who does not read it in the time of an idle connection is closed.
-func (c *conn) answer(b []byte) error {
-	if err := c.SetWriteDeadline(time.Now().Add(c.limits.Idle)); err != nil {
-		return err
+func late(err error) bool {
+	var e net.Error
+	return errors.As(err, &e) && e.Timeout()
+}
+
+// maxTogether is how many bytes of answers are kept to be written together.
+const maxTogether = 64 << 10
+
+// flush writes the answers that there are. Who does not read them in half the time of an idle connection, or a little later, is closed.
+func (c *conn) flush() error {
+	if len(c.out) == 0 {
+		return nil
 	}
-	_, err := c.Write(b)
+	if now := time.Now(); c.writeBy.Before(now.Add(c.limits.Idle / 2)) {
+		c.writeBy = now.Add(c.limits.Idle)
+		if err := c.SetWriteDeadline(c.writeBy); err != nil {
+			return err
+		}
+	}
+	_, err := c.Write(c.out)
+	if c.out = c.out[:0]; cap(c.out) > maxTogether {
+		c.out = nil
+	}
 	return err
 }
+
+// first writes the answers that there are before something is waited for. Whoever cannot be written to is found out by his next answer.
+func (c *conn) first() { _ = c.flush() }
 
 // host is the address of a client without its port.
 func host(c net.Conn) string {

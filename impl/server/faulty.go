@@ -18,6 +18,7 @@ func (v *visit) faulty(h header, req kmsg.Request, frame []byte) ([]byte, error)
 	if c.options.Faults == nil {
 		return v.reply(h, req, frame)
 	}
+	v.conn.first() // what happens here may take its time, and be the end of the connection
 	hits := c.options.Faults.Meet(faults.Request{API: kmsg.Key(h.key), Groups: groupsOf(req), Client: h.clientID, Node: v.node.ID})
 	for _, f := range hits {
 		c.options.Report(errors.New(f.String()))

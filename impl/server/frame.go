@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,14 +20,40 @@ type header struct {
 
 // parseHeader reads a request's header up to its client id, and returns what follows.
 func parseHeader(frame []byte) (h header, rest []byte, err error) {
+	h, rest, err = skimHeader(frame)
+	if err == nil {
+		h.clientID = clientIDOf(frame)
+	}
+	return h, rest, err
+}
+
+// skimHeader is parseHeader for who does not ask for the client id.
+func skimHeader(frame []byte) (h header, rest []byte, err error) {
 	if len(frame) < 8 {
 		return h, nil, fmt.Errorf("frame of %d bytes is too short for a request header", len(frame))
 	}
 	h.key = int16(binary.BigEndian.Uint16(frame))
 	h.version = int16(binary.BigEndian.Uint16(frame[2:]))
 	h.correlation = int32(binary.BigEndian.Uint32(frame[4:]))
-	rest, err = h.readClientID(frame[8:])
-	return h, rest, err
+	b := frame[8:]
+	if len(b) < 2 {
+		return h, nil, errors.New("request header ends before the client id")
+	}
+	n := int(int16(binary.BigEndian.Uint16(b)))
+	b = b[2:]
+	switch {
+	case n == -1:
+		return h, b, nil
+	case n < 0 || n > len(b):
+		return h, nil, fmt.Errorf("request header has a client id of %d bytes, %d are left", n, len(b))
+	}
+	return h, b[n:], nil
+}
+
+// clientIDOf is the client id of a header that skimHeader has read; null is none.
+func clientIDOf(frame []byte) string {
+	n := max(0, int(int16(binary.BigEndian.Uint16(frame[8:]))))
+	return string(frame[10 : 10+n])
 }
 
 // parseRequest reads header (version 1, or 2 for flexible requests) and body of a request in one of the versions that are offered. Any error
@@ -57,28 +84,17 @@ func parseRequest(frame []byte, versions map[kmsg.Key]core.VersionRange) (h head
 			return h, nil, err
 		}
 	}
+	if keepsBytes[kmsg.Key(h.key)] {
+		rest = bytes.Clone(rest) // the frame is good until the next one is read
+	}
 	if err := req.ReadFrom(rest); err != nil {
 		return h, nil, fmt.Errorf("%s v%d: body of %d bytes cannot be read: %w", kmsg.NameForKey(h.key), h.version, len(rest), err)
 	}
 	return h, req, nil
 }
 
-// readClientID reads a nullable string and returns what follows it.
-func (h *header) readClientID(b []byte) ([]byte, error) {
-	if len(b) < 2 {
-		return nil, errors.New("request header ends before the client id")
-	}
-	n := int(int16(binary.BigEndian.Uint16(b)))
-	b = b[2:]
-	switch {
-	case n == -1:
-		return b, nil
-	case n < 0 || n > len(b):
-		return nil, fmt.Errorf("request header has a client id of %d bytes, %d are left", n, len(b))
-	}
-	h.clientID = string(b[:n])
-	return b[n:], nil
-}
+// keepsBytes are the requests with byte strings, which are parts of what they are read from; text is copied.
+var keepsBytes = map[kmsg.Key]bool{kmsg.JoinGroup: true, kmsg.SyncGroup: true}
 
 // skipTags skips the tagged fields of a header.
 func skipTags(b []byte) ([]byte, error) {

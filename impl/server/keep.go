@@ -2,6 +2,7 @@ package server
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/store"
@@ -13,6 +14,9 @@ type keeper struct {
 	partition int32
 	open      []openWrite // that the coordinator waits for, oldest first
 	instant   []instant   // timers that are due as soon as writes have ended
+
+	keeping atomic.Bool // something is being handed to the log, by one who hears its word afterwards
+	hear    func() bool // hears the log's word, if that can be now; may be nil
 
 	mu    sync.Mutex
 	ended []endedWrite // what the log has said, and nobody has heard yet
@@ -44,10 +48,15 @@ func newKeeper(log store.Log, partition int32) *keeper {
 // keep writes something. If that works, the coordinator is told the code.
 func (k *keeper) keep(w core.Append, code int16) {
 	k.open = append(k.open, openWrite{id: w.ID, code: code})
+	k.keeping.Store(true)
+	defer k.keeping.Store(false)
 	k.log.Append(k.partition, w, func(err error) {
 		k.mu.Lock()
 		k.ended = append(k.ended, endedWrite{w.ID, err})
 		k.mu.Unlock()
+		if k.keeping.Load() || k.hear != nil && k.hear() {
+			return
+		}
 		select {
 		case k.bell <- struct{}{}:
 		default: // it has been rung

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// session answers the requests of a connection, one at a time. No answer at all is nil. An error ends the connection.
+// session answers the requests of a connection, one at a time: it appends the answer, if there is one, to what is to be written. Before it
+// has to wait it lets that be written. An error ends the connection.
 type session interface {
-	handle(frame []byte) (reply []byte, err error)
+	handle(frame []byte) error
 	close()
 }
 
@@ -24,7 +25,7 @@ type listener struct {
 	limits Limits
 	memory *semaphore.Weighted
 	report func(error)
-	open   func(net.Conn) (session, error)
+	open   func(*conn) (session, error)
 	work   sync.WaitGroup
 
 	draining atomic.Bool
@@ -44,7 +45,7 @@ func listen(open func(network, addr string) (net.Listener, error), addr string, 
 	return &listener{Listener: port, limits: l, memory: memory, report: report, conns: map[*conn]struct{}{}}, nil
 }
 
-func (l *listener) start(open func(net.Conn) (session, error)) {
+func (l *listener) start(open func(*conn) (session, error)) {
 	l.open = open
 	l.work.Go(l.accept)
 }
@@ -92,7 +93,7 @@ func (l *listener) drain() error {
 	l.draining.Store(true)
 	for c := range l.conns {
 		if !c.busy.Load() {
-			_ = c.SetReadDeadline(time.Now())
+			c.end()
 		}
 	}
 	return l.Listener.Close()
@@ -193,15 +194,21 @@ func (l *listener) converse(c *conn) error {
 			return err
 		}
 		c.mark(true)
-		reply, err := s.handle(frame)
-		c.release(frame)
+		for {
+			err = s.handle(frame)
+			c.release(frame)
+			if err != nil || l.draining.Load() || len(c.out) >= maxTogether || !c.ready() {
+				break
+			}
+			if frame, err = c.read(); err != nil {
+				break
+			}
+		}
+		if flushed := c.flush(); err == nil && flushed != nil {
+			err = errGone
+		}
 		if err != nil {
 			return err
-		}
-		if reply != nil {
-			if err := c.answer(reply); err != nil {
-				return errGone
-			}
 		}
 		c.mark(false)
 		if l.draining.Load() {

@@ -12,6 +12,7 @@ import (
 // begin lets a loop load what the log has, before it runs, and tells how that ended.
 func (l *loop) begin(log store.Log, partition int32, told func(store.Loaded, error)) {
 	l.keeper = newKeeper(log, partition)
+	l.keeper.hear = l.tryHear
 	l.told = told
 	l.step(core.LoadBegin{})
 	l.load()

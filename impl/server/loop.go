@@ -19,14 +19,20 @@ var errStopped = errors.New("the server has been closed")
 // errNotKept ends a request of which nobody knows what came of it.
 var errNotKept = errors.New("the log cannot be written")
 
-// loop owns the coordinator: everything that happens to it happens in run.
+// loop owns the coordinator. Whoever holds mu lets something happen to it: who brings a request does so himself, without a change of goroutines, and run
+// does it for time and the log.
 type loop struct {
-	core   *core.Coordinator
-	front  *Front        // may be nil, and with it txns: then a request is the coordinator's
-	txns   *Transactions // may be nil
-	keeper *keeper
-	timers core.TimerQueue
-	watch  func(time.Time, core.Event, []core.Effect) // see Options
+	mu       sync.Mutex
+	stopped  bool
+	alarm    *time.Timer
+	alarmAt  time.Time // when it is to ring; zero if it need not
+	answered *outcome  // of the request at hand, whose ticket is the last one; nil where nobody waits for it here
+	core     *core.Coordinator
+	front    *Front        // may be nil, and with it txns: then a request is the coordinator's
+	txns     *Transactions // may be nil
+	keeper   *keeper
+	timers   core.TimerQueue
+	watch    func(time.Time, core.Event, []core.Effect) // see Options
 
 	leader   atomic.Int32             // the node that coordinates these groups
 	stranger *core.Coordinator        // answers what other nodes are asked; nil where there are none
@@ -45,18 +51,9 @@ type loop struct {
 	owed    []core.Marker                 // that could not be written, because the groups were being loaded
 	marking map[core.Marker][]func(error) // who waits for the end of a transaction to be written
 
-	jobs    chan job
-	calls   chan func()
 	quit    chan struct{}
-	waiting map[core.Ticket]chan<- outcome
+	waiting map[core.Ticket]chan<- outcome // each has room for one
 	ticket  core.Ticket
-}
-
-// job is a request and where its outcome goes; the channel has room for it.
-type job struct {
-	request core.Request
-	node    int32 // that was asked
-	outcome chan<- outcome
 }
 
 type outcome struct {
@@ -75,67 +72,124 @@ func newLoop(settings core.Settings, topics map[string]int32) *loop {
 
 // bareLoop is a loop for requests of group coordination alone.
 func bareLoop(settings core.Settings) *loop {
-	return &loop{
+	l := &loop{
 		core: core.New(settings), keeper: newKeeper(store.NewMemory(), 0), marking: map[core.Marker][]func(error){},
-		jobs: make(chan job), calls: make(chan func()), quit: make(chan struct{}), waiting: map[core.Ticket]chan<- outcome{},
+		alarm: time.NewTimer(0), quit: make(chan struct{}), waiting: map[core.Ticket]chan<- outcome{},
 	}
+	l.keeper.hear = l.tryHear
+	return l
 }
 
-// ask hands a request in that a node was asked, and waits for its outcome.
-func (l *loop) ask(node int32, r core.Request) (kmsg.Response, error) {
-	reply := make(chan outcome, 1)
-	select {
-	case l.jobs <- job{r, node, reply}:
-	case <-l.quit:
+// ask hands a request in that a node was asked, and waits for its outcome. Before it has to wait it tells waits, which may be nil.
+func (l *loop) ask(node int32, r core.Request, waits func()) (kmsg.Response, error) {
+	l.mu.Lock()
+	if l.stopped {
+		l.mu.Unlock()
 		return nil, errStopped
 	}
+	l.fireDue() // what was due before the request came, happened before it
+	o, later := l.take(node, r)
+	l.setAlarm()
+	l.mu.Unlock()
+	if later == nil {
+		return o.resp, o.err
+	}
+	if waits != nil {
+		waits()
+	}
 	select {
-	case o := <-reply:
+	case o := <-later:
 		return o.resp, o.err
 	case <-l.quit:
 		return nil, errStopped
 	}
 }
 
-// do runs f where everything happens to the coordinator, and waits for that; false if the loop has been stopped.
+// beat is ask for a Heartbeat, of which nothing is kept. It is false, and nothing has happened, where it has to be asked by ask.
+func (l *loop) beat(node int32, r core.Request) (o outcome, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped || node != l.leader.Load() {
+		return o, false
+	}
+	l.fireDue()
+	l.ticket++
+	r.Ticket = l.ticket
+	b, ok := l.core.Beat(time.Now(), r)
+	if !ok {
+		return o, false
+	}
+	if b.Armed {
+		l.armTimer(b.Arm)
+	}
+	o.resp = b.Answer.Message
+	if b.Others != nil {
+		l.answered = &o
+		l.carryOut(b.Others)
+		l.answered = nil
+		l.hear()
+	}
+	l.setAlarm()
+	return o, true
+}
+
+// do lets f happen to the coordinator; false if the loop has been stopped.
 func (l *loop) do(f func()) bool {
-	done := make(chan struct{})
-	select {
-	case l.calls <- func() { defer close(done); f() }:
-	case <-l.quit:
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopped {
 		return false
 	}
-	<-done
+	l.fireDue()
+	f()
+	l.setAlarm()
+	return true
+}
+
+// tryHear takes up what the log says, if nobody is at it; whoever is would wait for the log otherwise.
+func (l *loop) tryHear() bool {
+	if !l.mu.TryLock() {
+		return false
+	}
+	defer l.mu.Unlock()
+	if !l.stopped {
+		l.fireDue()
+		l.hear()
+		l.setAlarm()
+	}
 	return true
 }
 
 // stop ends run; it must be called once.
-func (l *loop) stop() { close(l.quit) }
+func (l *loop) stop() {
+	l.mu.Lock()
+	l.stopped = true
+	l.mu.Unlock()
+	close(l.quit)
+}
 
+// run lets time pass, and the log be heard.
 func (l *loop) run() {
-	alarm := time.NewTimer(0)
-	defer alarm.Stop()
+	defer l.alarm.Stop()
 	defer l.background.Wait()
 	for {
-		l.fireDue()
-		if next, ok := l.timers.Next(); ok {
-			alarm.Reset(time.Until(next.Deadline))
-		} else {
-			alarm.Stop()
-		}
 		select {
 		case <-l.quit:
 			return
-		case <-alarm.C:
+		case <-l.alarm.C:
+			l.do(func() { l.alarmAt = time.Time{} })
 		case <-l.keeper.bell:
-			l.hear()
-		case f := <-l.calls:
-			l.fireDue()
-			f()
-		case j := <-l.jobs:
-			l.fireDue() // what was due before the request came, happened before it
-			l.take(j)
+			l.do(l.hear)
 		}
+	}
+}
+
+// setAlarm wakes run for the next timer. A timer that is put off, as those of members are all the time, leaves the alarm as it is: then run wakes too early,
+// and sleeps on.
+func (l *loop) setAlarm() {
+	if next, ok := l.timers.Next(); ok && (l.alarmAt.IsZero() || next.Deadline.Before(l.alarmAt)) {
+		l.alarmAt = next.Deadline
+		l.alarm.Reset(time.Until(next.Deadline))
 	}
 }
 
@@ -149,43 +203,54 @@ func (l *loop) fireDue() {
 	}
 }
 
-func (l *loop) take(j job) {
-	if l.front != nil && l.besides(&j) {
-		return
+// take lets a request happen. Its outcome is there, or comes later.
+func (l *loop) take(node int32, r core.Request) (o outcome, later <-chan outcome) {
+	if l.front != nil {
+		if later := l.besides(&r); later != nil {
+			return o, later
+		}
 	}
 	l.ticket++
-	j.request.Ticket = l.ticket
-	l.waiting[l.ticket] = j.outcome
-	if j.node != l.leader.Load() {
-		l.carryOut(l.stranger.Step(time.Now(), j.request))
-		return
+	r.Ticket = l.ticket
+	l.answered = &o
+	if node == l.leader.Load() {
+		l.step(r)
+	} else {
+		l.carryOut(l.stranger.Step(time.Now(), r))
 	}
-	l.step(j.request)
+	l.answered = nil
+	if o != (outcome{}) {
+		return o, nil
+	}
+	reply := make(chan outcome, 1)
+	l.waiting[r.Ticket] = reply
+	return o, reply
 }
 
 // besides answers what is not group coordination, and says of a TxnOffsetCommit whether it belongs to a transaction.
-func (l *loop) besides(j *job) bool {
-	resp, deleted, ok := l.front.Handle(j.request.Message, j.request.Version)
+func (l *loop) besides(r *core.Request) <-chan outcome {
+	reply := make(chan outcome, 1)
+	resp, deleted, ok := l.front.Handle(r.Message, r.Version)
 	if len(deleted) > 0 {
 		l.step(core.TopicsDeleted{Topics: deleted})
 	}
 	if ok {
-		j.outcome <- outcome{resp: resp}
-		return true
+		reply <- outcome{resp: resp}
+		return reply
 	}
-	resp, marker, ok := l.txns.Handle(j.request.Message, j.request.Version)
+	resp, marker, ok := l.txns.Handle(r.Message, r.Version)
 	if marker != nil {
-		l.end(*marker, func(err error) { j.outcome <- outcome{resp, err} })
-		return true
+		l.end(*marker, func(err error) { reply <- outcome{resp, err} })
+		return reply
 	}
 	if ok {
-		j.outcome <- outcome{resp: resp}
-		return true
+		reply <- outcome{resp: resp}
+		return reply
 	}
-	if commit, ok := j.request.Message.(*kmsg.TxnOffsetCommitRequest); ok {
-		j.request.Verified = l.txns.Verify(commit, j.request.Version)
+	if commit, ok := r.Message.(*kmsg.TxnOffsetCommitRequest); ok {
+		r.Verified = l.txns.Verify(commit, r.Version)
 	}
-	return false
+	return nil
 }
 
 // step lets an event happen, and with it the ends of the writes that it causes, where the log knows of them at once.
@@ -203,7 +268,7 @@ func (l *loop) hear() {
 		}
 		l.happen(core.Appended{ID: w.id, Code: w.code})
 		for _, arm := range l.keeper.release(w.id) {
-			l.timers.Apply(arm)
+			l.timers.Arm(arm)
 		}
 		if w.failed != nil && !l.failed {
 			l.failed = true
@@ -273,11 +338,7 @@ func (l *loop) carryOut(effects []core.Effect) {
 		case core.Marked:
 			l.marked(e)
 		case core.Arm:
-			if !l.keeper.wait(e) {
-				l.timers.Apply(e)
-			} else {
-				l.timers.Apply(core.Cancel{Timer: e.Timer})
-			}
+			l.armTimer(e)
 		case core.Cancel:
 			l.keeper.forget(e.Timer)
 			l.timers.Apply(e)
@@ -285,6 +346,14 @@ func (l *loop) carryOut(effects []core.Effect) {
 			l.timers.Apply(e)
 		}
 	}
+}
+
+func (l *loop) armTimer(a core.Arm) {
+	if l.keeper.wait(a) {
+		l.timers.Apply(core.Cancel{Timer: a.Timer})
+		return
+	}
+	l.timers.Arm(a)
 }
 
 // write puts records into the log. A write that times out is in the log, but nobody knows yet.
@@ -317,6 +386,10 @@ func (l *loop) land(id core.AppendID) {
 }
 
 func (l *loop) answer(t core.Ticket, o outcome) {
+	if l.answered != nil && t == l.ticket {
+		*l.answered = o
+		return
+	}
 	if reply, ok := l.waiting[t]; ok {
 		delete(l.waiting, t)
 		reply <- o

@@ -66,7 +66,7 @@ func (c *Cluster) groups(only string) ([]groupPage, error) {
 	for p, l := range c.shards {
 		node := l.leader.Load()
 		list := kmsg.NewPtrListGroupsRequest()
-		resp, err := l.ask(node, core.Request{Message: list, Version: 5})
+		resp, err := l.ask(node, core.Request{Message: list, Version: 5}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (c *Cluster) groups(only string) ([]groupPage, error) {
 		if len(describe.Groups) == 0 {
 			continue
 		}
-		if resp, err = l.ask(node, core.Request{Message: describe, Version: 5}); err != nil {
+		if resp, err = l.ask(node, core.Request{Message: describe, Version: 5}, nil); err != nil {
 			return nil, err
 		}
 		for _, g := range resp.(*kmsg.DescribeGroupsResponse).Groups {

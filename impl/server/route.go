@@ -11,26 +11,32 @@ import (
 )
 
 // coordinate lets those answer that coordinate the groups of a request, as far as the node that was asked does.
-func (c *Cluster) coordinate(n *node, r core.Request) (kmsg.Response, error) {
+func (c *Cluster) coordinate(v *visit, r core.Request) (kmsg.Response, error) {
+	n := v.node
 	switch req := r.Message.(type) {
 	case *kmsg.FindCoordinatorRequest:
 		return c.find(r, req), nil
 	case *kmsg.ListGroupsRequest:
-		return c.list(n, r)
+		return c.list(v, r)
 	case *kmsg.DescribeGroupsRequest:
-		return c.describe(n, r, req)
+		return c.describe(v, r, req)
 	case *kmsg.DeleteGroupsRequest:
-		return c.delete(n, r, req)
+		return c.delete(v, r, req)
 	case *kmsg.OffsetFetchRequest:
 		if r.Version >= 8 {
-			return c.fetch(n, r, req)
+			return c.fetch(v, r, req)
 		}
 	case *kmsg.TxnOffsetCommitRequest:
 		if req.Group != "" && c.leads(n, req.Group) { // else the answer does not depend on it
 			r.Verified = c.verify(req, r.Version)
 		}
 	}
-	return c.shardOf(groupsOf(r.Message)[0]).ask(n.ID, r)
+	return v.ask(c.shardOf(groupOf(r.Message)), r)
+}
+
+// ask asks a coordinator for the node that the client has asked.
+func (v *visit) ask(l *loop, r core.Request) (kmsg.Response, error) {
+	return l.ask(v.node.ID, r, v.conn.first)
 }
 
 func (c *Cluster) shardOf(group string) *loop { return c.shards[partitionOf(group, len(c.shards))] }
@@ -41,25 +47,37 @@ func (c *Cluster) leads(n *node, group string) bool {
 	return at == n.ID
 }
 
+// groupOf is the group that a request is about, of those that are about one.
+func groupOf(req kmsg.Request) string {
+	switch req := req.(type) {
+	case *kmsg.JoinGroupRequest:
+		return req.Group
+	case *kmsg.SyncGroupRequest:
+		return req.Group
+	case *kmsg.HeartbeatRequest:
+		return req.Group
+	case *kmsg.LeaveGroupRequest:
+		return req.Group
+	case *kmsg.OffsetCommitRequest:
+		return req.Group
+	case *kmsg.TxnOffsetCommitRequest:
+		return req.Group
+	case *kmsg.OffsetDeleteRequest:
+		return req.Group
+	case *kmsg.AddOffsetsToTxnRequest:
+		return req.Group
+	case *kmsg.OffsetFetchRequest:
+		return req.Group
+	}
+	return ""
+}
+
 // groupsOf are the groups that a request is about; none where it is about none.
 func groupsOf(req kmsg.Request) []string {
 	switch req := req.(type) {
-	case *kmsg.JoinGroupRequest:
-		return []string{req.Group}
-	case *kmsg.SyncGroupRequest:
-		return []string{req.Group}
-	case *kmsg.HeartbeatRequest:
-		return []string{req.Group}
-	case *kmsg.LeaveGroupRequest:
-		return []string{req.Group}
-	case *kmsg.OffsetCommitRequest:
-		return []string{req.Group}
-	case *kmsg.TxnOffsetCommitRequest:
-		return []string{req.Group}
-	case *kmsg.OffsetDeleteRequest:
-		return []string{req.Group}
-	case *kmsg.AddOffsetsToTxnRequest:
-		return []string{req.Group}
+	case *kmsg.JoinGroupRequest, *kmsg.SyncGroupRequest, *kmsg.HeartbeatRequest, *kmsg.LeaveGroupRequest, *kmsg.OffsetCommitRequest,
+		*kmsg.TxnOffsetCommitRequest, *kmsg.OffsetDeleteRequest, *kmsg.AddOffsetsToTxnRequest:
+		return []string{groupOf(req)}
 	case *kmsg.OffsetFetchRequest:
 		if req.Version < 8 {
 			return []string{req.Group}
@@ -110,11 +128,11 @@ func (c *Cluster) find(r core.Request, req *kmsg.FindCoordinatorRequest) kmsg.Re
 }
 
 // list asks for all groups of a node. Where some are being loaded the others are listed, with the error, as Kafka does (loading.list).
-func (c *Cluster) list(n *node, r core.Request) (kmsg.Response, error) {
+func (c *Cluster) list(v *visit, r core.Request) (kmsg.Response, error) {
 	all := kmsg.NewPtrListGroupsResponse()
 	all.SetVersion(r.Version)
 	for _, l := range c.shards {
-		resp, err := l.ask(n.ID, r)
+		resp, err := v.ask(l, r)
 		if err != nil {
 			return nil, err
 		}
@@ -128,8 +146,11 @@ func (c *Cluster) list(n *node, r core.Request) (kmsg.Response, error) {
 
 // split hands the groups of a request out to those who coordinate them: ask gets indexes into groups. One request without groups is asked of anyone.
 func (c *Cluster) split(groups []string, ask func(l *loop, which []int) error) error {
-	if len(groups) == 0 {
+	switch len(groups) {
+	case 0:
 		return ask(c.shards[0], nil)
+	case 1:
+		return ask(c.shardOf(groups[0]), []int{0})
 	}
 	of := map[int32][]int{}
 	var order []int32
@@ -148,7 +169,7 @@ func (c *Cluster) split(groups []string, ask func(l *loop, which []int) error) e
 	return nil
 }
 
-func (c *Cluster) describe(n *node, r core.Request, req *kmsg.DescribeGroupsRequest) (kmsg.Response, error) {
+func (c *Cluster) describe(v *visit, r core.Request, req *kmsg.DescribeGroupsRequest) (kmsg.Response, error) {
 	all := kmsg.NewPtrDescribeGroupsResponse()
 	all.SetVersion(r.Version)
 	all.Groups = make([]kmsg.DescribeGroupsResponseGroup, len(req.Groups))
@@ -156,7 +177,7 @@ func (c *Cluster) describe(n *node, r core.Request, req *kmsg.DescribeGroupsRequ
 		part := *req
 		part.Groups = pick(req.Groups, which)
 		r.Message = &part
-		resp, err := l.ask(n.ID, r)
+		resp, err := v.ask(l, r)
 		if err == nil {
 			place(all.Groups, which, resp.(*kmsg.DescribeGroupsResponse).Groups)
 		}
@@ -165,7 +186,7 @@ func (c *Cluster) describe(n *node, r core.Request, req *kmsg.DescribeGroupsRequ
 }
 
 // delete deletes groups; one that is named twice is deleted, and answered, once.
-func (c *Cluster) delete(n *node, r core.Request, req *kmsg.DeleteGroupsRequest) (kmsg.Response, error) {
+func (c *Cluster) delete(v *visit, r core.Request, req *kmsg.DeleteGroupsRequest) (kmsg.Response, error) {
 	var groups []string
 	named := map[string]bool{}
 	for _, g := range req.Groups {
@@ -181,7 +202,7 @@ func (c *Cluster) delete(n *node, r core.Request, req *kmsg.DeleteGroupsRequest)
 		part := *req
 		part.Groups = pick(groups, which)
 		r.Message = &part
-		resp, err := l.ask(n.ID, r)
+		resp, err := v.ask(l, r)
 		if err == nil {
 			place(all.Groups, which, resp.(*kmsg.DeleteGroupsResponse).Groups)
 		}
@@ -190,7 +211,7 @@ func (c *Cluster) delete(n *node, r core.Request, req *kmsg.DeleteGroupsRequest)
 }
 
 // fetch answers OffsetFetch from version 8 on, which asks of several groups.
-func (c *Cluster) fetch(n *node, r core.Request, req *kmsg.OffsetFetchRequest) (kmsg.Response, error) {
+func (c *Cluster) fetch(v *visit, r core.Request, req *kmsg.OffsetFetchRequest) (kmsg.Response, error) {
 	all := kmsg.NewPtrOffsetFetchResponse()
 	all.SetVersion(r.Version)
 	all.Groups = make([]kmsg.OffsetFetchResponseGroup, len(req.Groups))
@@ -198,7 +219,7 @@ func (c *Cluster) fetch(n *node, r core.Request, req *kmsg.OffsetFetchRequest) (
 		part := *req
 		part.Groups = pick(req.Groups, which)
 		r.Message = &part
-		resp, err := l.ask(n.ID, r)
+		resp, err := v.ask(l, r)
 		if err == nil {
 			place(all.Groups, which, resp.(*kmsg.OffsetFetchResponse).Groups)
 		}

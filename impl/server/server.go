@@ -45,7 +45,7 @@ type Options struct {
 	Report func(error)
 
 	// Watch is told of every event that the coordinator takes, in their order, with its instant and what came of it, before that is carried out. The effects
-	// are the coordinator's again afterwards. It is called from one goroutine, which everything waits for.
+	// are the coordinator's again afterwards. It is called once at a time, and everything waits for it.
 	Watch func(at time.Time, ev core.Event, effects []core.Effect)
 }
 
@@ -173,28 +173,30 @@ func (s *Server) Close() (err error) {
 }
 
 // session answers the requests of a connection.
-func (s *Server) session(c net.Conn) (session, error) {
-	return &lone{server: s, peer: host(c)}, nil
+func (s *Server) session(c *conn) (session, error) {
+	return &lone{server: s, conn: c, peer: host(c)}, nil
 }
 
 // lone is a connection to a node that is alone.
 type lone struct {
 	server *Server
+	conn   *conn
 	peer   string
 }
 
 // handle answers a request. A parked one holds the ones after it. That the client has gone is noticed when its answer is written, and does
 // not concern its group.
-func (l *lone) handle(frame []byte) ([]byte, error) {
+func (l *lone) handle(frame []byte) error {
 	h, req, err := parseRequest(frame, offered)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	resp, err := l.server.loop.ask(0, core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: "/" + l.peer})
+	resp, err := l.server.loop.ask(0, core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: "/" + l.peer}, l.conn.first)
 	if err != nil {
-		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+		return fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
 	}
-	return appendResponse(nil, h.correlation, resp), nil
+	l.conn.out = appendResponse(l.conn.out, h.correlation, resp)
+	return nil
 }
 
 func (*lone) close() {}

@@ -3,6 +3,7 @@ package server
 import (
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/muster-kafka/muster/impl/core"
 )
@@ -10,8 +11,11 @@ import (
 // partitionOf is the partition of __consumer_offsets that Kafka keeps a group in: Java's hash of its name.
 func partitionOf(group string, partitions int) int32 {
 	var hash int32
-	for _, unit := range utf16.Encode([]rune(group)) {
-		hash = 31*hash + int32(unit)
+	for _, r := range group {
+		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			hash, r = 31*hash+high, low
+		}
+		hash = 31*hash + r
 	}
 	if hash < 0 {
 		hash = -hash

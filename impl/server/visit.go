@@ -1,9 +1,9 @@
 package server
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -14,14 +14,16 @@ import (
 // visit is a client's connection to a node of a cluster.
 type visit struct {
 	node *node
+	conn *conn
 	peer string
-	line *line // to the node's broker of kfake; nil until it is needed
-	mute bool  // a fault has lost an answer, and with it all that would come after
-	deaf bool  // a fault has lost a request, and with it all that would come after
+	line *line                 // to the node's broker of kfake; nil until it is needed
+	mute bool                  // a fault has lost an answer, and with it all that would come after
+	deaf bool                  // a fault has lost a request, and with it all that would come after
+	beat kmsg.HeartbeatRequest // the one at hand
 }
 
-func (n *node) session(c net.Conn) (session, error) {
-	return &visit{node: n, peer: "/" + host(c)}, nil
+func (n *node) session(c *conn) (session, error) {
+	return &visit{node: n, conn: c, peer: "/" + host(c)}, nil
 }
 
 func (v *visit) close() {
@@ -31,19 +33,52 @@ func (v *visit) close() {
 }
 
 // handle answers a request. A parked one holds the ones after it, as one of kfake does that waits for records.
-func (v *visit) handle(frame []byte) ([]byte, error) {
+func (v *visit) handle(frame []byte) error {
 	if v.deaf {
-		return nil, nil
+		return nil
+	}
+	if done, err := v.heartbeat(frame); done || err != nil {
+		return err
 	}
 	h, req, err := parseRequest(frame, v.node.cluster.offered)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	reply, err := v.faulty(h, req, frame)
-	if v.mute {
-		reply = nil
+	if err == nil && !v.mute {
+		v.conn.out = append(v.conn.out, reply...)
 	}
-	return reply, err
+	return err
+}
+
+// heartbeat answers a Heartbeat to which nothing happens without allocation: it is what is asked most. False where it is something else.
+func (v *visit) heartbeat(frame []byte) (done bool, err error) {
+	c := v.node.cluster
+	if len(frame) < 2 || kmsg.Key(binary.BigEndian.Uint16(frame)) != kmsg.Heartbeat || c.options.Faults != nil {
+		return false, nil
+	}
+	h, rest, err := skimHeader(frame)
+	if err != nil || !c.offered[kmsg.Heartbeat].Has(h.version) {
+		return false, nil // to be told of there
+	}
+	if v.beat.SetVersion(h.version); v.beat.IsFlexible() {
+		if rest, err = skipTags(rest); err != nil {
+			return false, nil
+		}
+	}
+	if v.beat.UnsafeReadFrom(rest) != nil {
+		return false, nil
+	}
+	o, ok := c.shardOf(v.beat.Group).beat(v.node.ID, core.Request{Message: &v.beat, Version: h.version, ClientHost: v.peer})
+	if !ok {
+		return false, nil
+	}
+	if o.err != nil || o.resp == nil {
+		return true, o.err
+	}
+	v.conn.out = appendResponse(v.conn.out, h.correlation, o.resp)
+	core.Reuse(o.resp)
+	return true, nil
 }
 
 // reply answers a request to which nothing happens.
@@ -53,9 +88,10 @@ func (v *visit) reply(h header, req kmsg.Request, frame []byte) ([]byte, error) 
 		return appendResponse(nil, h.correlation, apiVersions(req, h.version, c.offered, c.backing.hello)), nil
 	}
 	if find, ok := req.(*kmsg.FindCoordinatorRequest); !groupAPIs[kmsg.Key(h.key)] || ok && h.version >= 1 && find.CoordinatorType == transactionCoordinator {
+		v.conn.first()
 		return v.forward(h, req, frame)
 	}
-	resp, err := c.coordinate(v.node, core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: v.peer})
+	resp, err := c.coordinate(v, core.Request{Message: req, Version: h.version, ClientID: h.clientID, ClientHost: v.peer})
 	if err != nil {
 		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
 	}

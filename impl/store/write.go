@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -68,6 +69,7 @@ func (d *Disk) write() {
 		for len(d.queue) == 0 && !d.closed {
 			d.wake.Wait()
 		}
+		d.gather()
 		together, err := d.queue, d.failed
 		d.queue = nil
 		d.mu.Unlock()
@@ -84,6 +86,16 @@ func (d *Disk) write() {
 			}
 			together = together[n:]
 		}
+	}
+}
+
+// gather lets those who are about to write as well do so, for as long as there are some: a commit costs about the same for many as for one.
+func (d *Disk) gather() {
+	for n := 0; len(d.queue) > n; {
+		n = len(d.queue)
+		d.mu.Unlock()
+		runtime.Gosched()
+		d.mu.Lock()
 	}
 }
 

@@ -66,6 +66,7 @@ var rules = []rule{
 	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model", "internal/retell"}},
 	{folder: "internal/differ", ours: []string{"conformance", "model", "checker", "fuzz/gen"}, foreign: []string{kmsg}},
 	{folder: "internal/pairs", ours: []string{"conformance", "model", "internal/differ", "internal/stamp"}, tests: []string{"conformance"}},
+	{folder: "internal/servebench", ours: []string{"internal/kafka"}, foreign: []string{franz}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
 	{folder: "internal/divergences", ours: []string{"model", "conformance"}},
