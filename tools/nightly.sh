@@ -49,6 +49,7 @@ explore() {
 	[ "$code" -eq 0 ] || [ "$code" -eq 2 ]
 }
 part 'exploration of larger groups' 1260 explore
+part 'explorations that tests have no time for' 420 $GO test -count=1 -timeout 30m -run '^Test(LeanRunsHaveAllStates|JointToClosure)$' ./checker/runs ./conformance/targets/embedded
 part 'verify impl, ten minutes' 720 $GO run ./cmd/muster verify impl --budget 10m
 part 'librdkafka mock and wrong texts' 240 $GO test -count=1 -timeout 15m -run '^(TestOpen|TestRDKafkaMock|TestWrongTextFails)$' ./conformance ./conformance/targets/rdkafka
 part 'mutants' 3600 make mutants GO="$GO"

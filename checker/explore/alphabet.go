@@ -66,7 +66,7 @@ func (m *machine) make(s *classic.State) {
 		m.statics(s)
 	}
 	if m.group.Lean {
-		m.events = slices.DeleteFunc(m.events, func(e classic.Event) bool { return m.group.refused(&e) })
+		m.events = slices.DeleteFunc(m.events, func(e classic.Event) bool { return m.group.refused(&e, s) })
 	}
 	if len(m.group.Without) > 0 {
 		m.events = slices.DeleteFunc(m.events, func(e classic.Event) bool { return slices.Contains(m.group.Without, e.Kind) })

@@ -120,6 +120,8 @@ type machine struct {
 	view         view
 	judges       judges
 	onTransition func(*classic.Transition) bool
+	wrote        bool // the event that is being made, or the one before it
+	minted       bool // an id has been handed out in the state at hand
 	watch        func(*classic.State, *classic.Event, *classic.Transition)
 }
 
@@ -138,11 +140,17 @@ func (m *machine) Expand(k Key, x *Expansion) {
 	}
 	m.enumerate(s)
 	v := &m.view
+	m.minted = false
 	for i := range m.events {
 		v.s, v.e = m.from(&m.events[i]), &m.events[i]
+		if m.group.Lean && m.spared(v.e) {
+			m.wrote = false
+			continue
+		}
 		if !m.group.Unjudged {
 			v.meet()
 		}
+		m.wrote = false
 		m.model.Step(v.s, v.e, m.onTransition)
 	}
 }
@@ -178,6 +186,8 @@ func (m *machine) transition(t *classic.Transition) bool {
 		next = Key(p)
 	}
 	m.view.t = t
+	m.wrote = m.wrote || len(t.Records) > 0
+	m.minted = m.minted || another && asksForID(m.view.e)
 	if !m.group.Unjudged {
 		m.view.derive(another)
 		m.judgeTransition()

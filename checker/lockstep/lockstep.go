@@ -215,17 +215,30 @@ func (w *walk) inWords() *walk {
 	return w
 }
 
-// event draws and makes one event; time that passes may fire several timers.
+// event draws and makes one event.
 func (w *walk) event() *Violation {
 	if e, ok := w.src.(interface{ event() }); ok {
 		e.event()
 	}
 	w.deliver()
-	until := time.Duration(-1)
-	if len(w.armed) > 0 {
-		until = max(0, w.armed[0].Deadline.Sub(w.machine.Now()))
-	}
+	until := w.until()
 	e := w.gen.Next(until)
+	if k, ok := w.src.(*keeper); ok {
+		k.keep(w.gen.Keep(e))
+	}
+	return w.makes(e, until)
+}
+
+// until is how long it is until the next timer is due, negative where none is armed.
+func (w *walk) until() time.Duration {
+	if len(w.armed) == 0 {
+		return -1
+	}
+	return max(0, w.armed[0].Deadline.Sub(w.machine.Now()))
+}
+
+// makes makes one event; time that passes may fire several timers.
+func (w *walk) makes(e gen.Event, until time.Duration) *Violation {
 	w.logError = tooFewReplicas
 	w.open(e.Line)
 	switch {

@@ -97,12 +97,7 @@ const attempts = 4000
 
 // replay runs the choices and returns the violation, if it is still the same.
 func (s *shrinker) replay(c choices, told bool) *Violation {
-	r := &replayer{made: c, at: -1}
-	w := newWalk(s.newMachine(), s.world.Again(), s.options.World.MaxSize, s.options.Setup, r).judging(s.options)
-	if told {
-		w.inWords()
-	}
-	v := w.run(len(c.events), s.options.Heal)
+	v := s.walk(&replayer{made: c, at: -1}, told).run(len(c.events), s.options.Heal)
 	if v != nil && v.key() != s.found.key() {
 		return nil
 	}
@@ -132,22 +127,40 @@ func (s *shrinker) shrink() {
 	if !s.try(s.best) {
 		return // not reproducible: leave it as it was found
 	}
+	var deeds *dropper
 	if !s.options.AsFound {
-		s.shorten()
+		deeds = s.shorten()
 	}
-	if v := s.replay(s.best, true); v != nil {
+	if deeds != nil {
+		_, _, s.found = s.redo(deeds.best, true)
+	} else if v := s.replay(s.best, true); v != nil {
 		s.found = v
 	}
 }
 
-// shorten looks for the shortest and plainest run.
-func (s *shrinker) shorten() {
+// shorten looks for the shortest and plainest run, and returns it in deeds where it has any.
+func (s *shrinker) shorten() (best *dropper) {
 	s.reduce()
-	for n := uint64(0); n < hunts && len(s.best.events) > short && !s.options.Heal; n++ {
-		if other := s.hunt(n); other != nil && len(other.best.events) < len(s.best.events) {
-			s.best, s.found = other.best, other.found
+	if s.options.Heal { // who heals knows what clients have drawn
+		return nil
+	}
+	s.attempts = attempts
+	best = s.drop()
+	length := len(s.best.events)
+	if best != nil {
+		length = len(best.best)
+	}
+	for n := uint64(0); n < hunts && length > short; n++ {
+		other := s.hunt(n)
+		if other == nil {
+			continue
+		}
+		other.attempts = attempts
+		if d := other.drop(); d != nil && len(d.best) < length {
+			s.best, s.found, best, length = other.best, other.found, d, len(d.best)
 		}
 	}
+	return best
 }
 
 // reduce makes the run shorter and plainer, one step at a time.
@@ -171,8 +184,7 @@ func (s *shrinker) hunt(n uint64) *shrinker {
 	src := &recorder{}
 	for i := range uint64(quest) {
 		src.reset(s.options.Seed<<32 | n<<16 | i)
-		w := newWalk(s.newMachine(), s.world.Again(), s.options.World.MaxSize, s.options.Setup, src).judging(s.options)
-		if v := w.run(2*len(s.best.events), false); v == nil || v.key() != s.found.key() {
+		if v := s.walk(src, false).run(2*len(s.best.events), false); v == nil || v.key() != s.found.key() {
 			continue
 		}
 		other := &shrinker{newMachine: s.newMachine, options: s.options, world: s.world, attempts: attempts, best: src.made(), found: s.found}

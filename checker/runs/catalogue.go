@@ -98,6 +98,9 @@ var notes = []note{
 // tested are those of the deep runs that the tests have time for.
 var tested = []string{"crash pairs, 3 ids, static", "3 clients, crashes"}
 
+// within is the run all of which is in another one of the tests, "3 clients, crashes".
+const within = "3 clients"
+
 // All is the catalogue, in the order of the sets.
 func All() []Run {
 	var all []Run
@@ -114,8 +117,11 @@ func All() []Run {
 		all = append(all, ofClients(c, Night))
 	}
 	for i := range all {
-		if slices.Contains(tested, all[i].Name) {
+		switch {
+		case slices.Contains(tested, all[i].Name):
 			all[i].When = Test
+		case all[i].Name == within:
+			all[i].When = Night
 		}
 		at := slices.IndexFunc(notes, func(n note) bool { return n.name == all[i].Name })
 		if at < 0 {
@@ -154,7 +160,7 @@ func larger() []Run {
 		at(Night, subscriptions(3)), at(Test, lean(subscriptions(3))), at(Night, lean(everything(3))), at(Night, lean(subscriptions(4))),
 		at(Night, offsets(2)), at(Test, lean(offsets(2))),
 		at(Night, crashPairs(4)),
-		at(Verdict, jointCore(2)), at(Test, jointCore(3)), at(Test, jointLists(2)), at(Test, jointOffsets(2)),
+		at(Verdict, jointCore(2)), at(Night, jointCore(3)), at(Test, jointLists(2)), at(Test, jointOffsets(2)),
 		at(Night, jointAny(3)), at(Night, jointDynamic(3)),
 	}
 }

@@ -139,7 +139,11 @@ func TestLeanRunsHaveAllStates(t *testing.T) {
 		out := r.Explore(context.Background(), explore.Options{Workers: 2}, nil)
 		return Known{States: out.States, Transitions: out.Transitions, Depth: out.Depth}
 	}
-	for _, r := range []Run{core(2), core(2).with(classic.Scala), subscriptions(1), everything(1), everything(2), offsets(1), offsets(1).with(classic.Scala)} {
+	all := []Run{core(2), core(2).with(classic.Scala), subscriptions(1), everything(1), offsets(1), offsets(1).with(classic.Scala)}
+	if os.Getenv("MUSTER_NIGHTLY") != "" {
+		all = append(all, core(2).with(classic.Reference), core(3), subscriptions(2), everything(2), everything(2).with(classic.Scala))
+	}
+	for _, r := range all {
 		differ(r.Name, made(r), made(lean(r)))
 	}
 	compared := 0

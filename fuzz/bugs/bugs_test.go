@@ -21,7 +21,7 @@ const bugsVar = "MUSTER_BUGS"
 const racing = "race-"
 
 // seeds are how many lockstep has to find each of its bugs from, at night: that it does from one may be luck.
-const seeds = 3
+const seeds = 4
 
 // lanes are how many processes are at work at a time; where there are none, as many as two processors can take that have nothing else to do: judges that
 // go by the clock mostly wait.
@@ -165,7 +165,7 @@ func (w task) try(t *testing.T, binary string) (found finding, c catch) {
 	return found, c
 }
 
-// TestLockstepFromSeveralSeeds holds that it is no luck that lockstep finds what it has to find.
+// TestLockstepFromSeveralSeeds holds that it is no luck that lockstep finds what it has to find, nor that what is left of it is short.
 func TestLockstepFromSeveralSeeds(t *testing.T) {
 	if os.Getenv("MUSTER_NIGHTLY") == "" {
 		t.Skip("takes minutes; set MUSTER_NIGHTLY=1")
@@ -173,8 +173,12 @@ func TestLockstepFromSeveralSeeds(t *testing.T) {
 	binary, all := planting(t)
 	for _, bug := range all {
 		for n := 2; n <= seeds && bug.MustBeCaughtBy("lockstep"); n++ {
-			if found, took := run(t, binary, "lockstep", bug.Env(), fmt.Sprint(seedVar, "=", n)); found.Text == "" {
+			found, took := run(t, binary, "lockstep", bug.Env(), fmt.Sprint(seedVar, "=", n))
+			switch {
+			case found.Text == "":
 				t.Errorf("%-34s not noticed from seed %d in %.1f s: %s", bug.ID, n, took.Seconds(), bug.Title)
+			case found.Events > longest:
+				t.Errorf("%-34s from seed %d: %d events are left, want %d at most: %s", bug.ID, n, found.Events, longest, found.Text)
 			}
 		}
 	}

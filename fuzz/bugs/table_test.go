@@ -21,6 +21,7 @@ const (
 	leastByJudge         = 3
 	medianTook           = 5 * time.Second
 	medianEvents         = 10
+	longest              = 12 // events that lockstep leaves of what shows a bug
 	mostCalls            = 30 // that linearize leaves of what shows a planted fault
 )
 
@@ -215,6 +216,9 @@ func TestTableIsCurrent(t *testing.T) {
 			if _, ok := m.by(name); !ok {
 				t.Errorf("%s is to be caught by %s, which did not catch it when it was measured", bug.ID, name)
 			}
+		}
+		if c, _ := m.by("lockstep"); c.events > longest {
+			t.Errorf("%s: lockstep leaves %d events, want %d at most", bug.ID, c.events, longest)
 		}
 		if c, _ := m.by("linearize"); strings.HasPrefix(bug.ID, racing) && c.events > mostCalls {
 			t.Errorf("%s: linearize leaves %d calls, want %d at most", bug.ID, c.events, mostCalls)

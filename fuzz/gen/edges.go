@@ -81,7 +81,7 @@ func (g *Generator) byID(e *Event, version int16) bool {
 	return true
 }
 
-func (g *Generator) idOf(topic string) [16]byte {
+func (g *Generator) topicID(topic string) [16]byte {
 	if id, ok := g.setup.TopicIDs[topic]; ok {
 		return id
 	}
@@ -96,7 +96,7 @@ func (g *Generator) edgeCommit(e *Event, r *kmsg.OffsetCommitRequest) {
 	for i := range r.Topics {
 		t := &r.Topics[i]
 		if byID {
-			t.TopicID, t.Topic = g.idOf(t.Topic), ""
+			t.TopicID, t.Topic = g.topicID(t.Topic), ""
 		}
 		for j := range t.Partitions {
 			if g.setup.Epochs && e.Version >= 6 {
@@ -111,7 +111,7 @@ func (g *Generator) edgeTxnCommit(e *Event, r *kmsg.TxnOffsetCommitRequest) {
 	for i := range r.Topics {
 		t := &r.Topics[i]
 		if byID {
-			t.TopicID, t.Topic = g.idOf(t.Topic), ""
+			t.TopicID, t.Topic = g.topicID(t.Topic), ""
 		}
 		for j := range t.Partitions {
 			if g.setup.Epochs && e.Version >= 2 {
@@ -128,7 +128,7 @@ func (g *Generator) edgeFetch(e *Event, r *kmsg.OffsetFetchRequest) {
 	for i := range r.Groups {
 		topics := append([]kmsg.OffsetFetchRequestGroupTopic(nil), r.Groups[i].Topics...)
 		for j := range topics {
-			topics[j].TopicID, topics[j].Topic = g.idOf(topics[j].Topic), ""
+			topics[j].TopicID, topics[j].Topic = g.topicID(topics[j].Topic), ""
 		}
 		r.Groups[i].Topics = topics
 	}
@@ -189,12 +189,6 @@ func (g *Generator) fail(e *Event) {
 	e.FailWrites = true
 	if all := g.setup.WriteErrors; len(all) > 0 {
 		e.WriteError = all[g.src.Intn(len(all), "write error")]
-	}
-	if !g.mute {
-		e.Line = "# the next write fails\n" + e.Line
-		if e.WriteError != 0 {
-			e.Line = g.line("# the next write fails, with error %d of the log\n", e.WriteError) + e.Line[len("# the next write fails\n"):]
-		}
 	}
 }
 

@@ -253,15 +253,24 @@ func (g *Generator) Next(until time.Duration) Event {
 	}
 	if g.setup.Torn && e.Request != nil && g.src.Intn(g.tears, "torn") == g.tears-1 {
 		e.Torn, e.Kept = true, g.src.Intn(2, "kept") == 1
-		if !g.mute {
-			e.Line = "# the coordinator crashes while it writes what this asks for, which is " + map[bool]string{false: "not ", true: ""}[e.Kept] + "in the log\n" + e.Line
-		}
-		return e
-	}
-	if g.setup.FailWrites && !e.FailWrites && g.src.Intn(g.fails, "write fails") == g.fails-1 {
+	} else if g.setup.FailWrites && !e.FailWrites && g.src.Intn(g.fails, "write fails") == g.fails-1 {
 		g.fail(&e)
 	}
+	g.tellFaults(&e)
 	return e
+}
+
+// tellFaults adds to an event's line what goes wrong with its write.
+func (g *Generator) tellFaults(e *Event) {
+	switch {
+	case g.mute:
+	case e.Torn:
+		e.Line = "# the coordinator crashes while it writes what this asks for, which is " + map[bool]string{false: "not ", true: ""}[e.Kept] + "in the log\n" + e.Line
+	case e.FailWrites && e.WriteError != 0:
+		e.Line = g.line("# the next write fails, with error %d of the log\n", e.WriteError) + e.Line
+	case e.FailWrites:
+		e.Line = "# the next write fails\n" + e.Line
+	}
 }
 
 // has says whether the coordinator has what the kind is about.
@@ -361,7 +370,7 @@ func (g *Generator) pass(until time.Duration) Event {
 	how := g.src.Intn(4, "how long")
 	if g.setup.Jumps && until >= 0 && g.src.Intn(4, "jump") == 3 {
 		e.Fire, e.Jump, e.By = false, true, until+[]time.Duration{0, 0, time.Second, time.Minute}[how]
-		e.Line = g.line("# the clock jumps by %v, and no timer has fired yet\nadvance %v", e.By, e.By)
+		g.tellTime(&e, until)
 		return e
 	}
 	switch {
@@ -374,18 +383,25 @@ func (g *Generator) pass(until time.Duration) Event {
 	case how == 3 && until > 2*time.Millisecond:
 		e.Fire, e.By = false, (until / 2).Truncate(time.Millisecond)
 	}
+	g.tellTime(&e, until)
+	return e
+}
+
+// tellTime gives an event in which time passes its line.
+func (g *Generator) tellTime(e *Event, until time.Duration) {
 	d := e.By
 	if e.Fire {
 		d = until
 	}
 	switch {
 	case g.mute:
+	case e.Jump:
+		e.Line = fmt.Sprintf("# the clock jumps by %v, and no timer has fired yet\nadvance %v", d, d)
 	case d == 0:
 		e.Line = "# timers that are due now"
 	default:
 		e.Line = "advance " + d.String()
 	}
-	return e
 }
 
 // progresses is what a client does by itself. One that waits for an answer leaves its turn to the next that does not.

@@ -101,7 +101,13 @@ func (g *Generator) commitsInTxn(p *Producer, c *Client) Event {
 	if e.Request != r { // its client has to join first
 		return e
 	}
-	e.Producer = p
+	p.verify(&e)
+	return e
+}
+
+// verify has the transaction coordinator look at a TxnOffsetCommit of the producer's.
+func (p *Producer) verify(e *Event) {
+	e.Producer, e.Verified, p.wrote = p, 0, true
 	switch {
 	case e.Version >= 5: // adds the group by itself
 		p.alone = false
@@ -110,8 +116,6 @@ func (g *Generator) commitsInTxn(p *Producer, c *Client) Event {
 	case p.alone:
 		e.Verified = invalidTxnState
 	}
-	p.wrote = true
-	return e
 }
 
 func commitTxn(r *kmsg.TxnOffsetCommitRequest, topic string, partition int32, at int64, metadata string) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,7 +21,7 @@ import (
 	"github.com/muster-kafka/muster/model/classic"
 )
 
-var nightJoint = flag.Bool("night", false, "make the joint runs of make explore too (minutes)")
+var nightJoint = flag.Bool("night", os.Getenv("MUSTER_NIGHTLY") != "", "make the joint runs of make explore too (minutes)")
 
 // In every joint state that there is, the coordinator does what the specification says, and no monitor sees anything wrong. The numbers of states
 // and transitions are exact, and so is what each run reaches: a change of either is a change of the coordinator, of the specification or of the
