@@ -67,6 +67,7 @@ func (c *campaign) look(ctx, telling context.Context, one *cell) {
 		c.leftOver(one)
 		return
 	}
+	c.tardy(ctx, h, &v)
 	known := map[string]bool{}
 	if one.of != nil {
 		v.Groups = slices.DeleteFunc(v.Groups, func(g linearize.GroupVerdict) bool { return g.Result != linearize.Illegal })

@@ -41,6 +41,7 @@ type Report struct {
 	Profiles map[string]int // groups by the profile that explains them
 	Failures []linearize.Failure
 	Cleaned  int      // groups that are explained if the target has removed them, as they had nothing
+	Tardy    int      // groups that are explained if a timer was later than any may be: a few, which count as undecided
 	Untold   int      // illegal groups beyond those in Failures
 	Unsaved  []string // files that could not be written, and why
 }

@@ -105,6 +105,9 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	if r.Cleaned > 0 {
 		v.Warn("what was seen of %s can be explained only if the target removes groups that are Empty and have no offsets, as Kafka does now and then (offsets.retention.check.interval.ms)", counted(r.Cleaned, "group"))
 	}
+	if r.Tardy > 0 {
+		v.Warn("what was seen of %s can be explained only if a timer was later than the slack, by up to three times that: the machine was too busy for it, or the target's timers are wrong now and then. More of them would be failures", counted(r.Tardy, "group"))
+	}
 	if !short {
 		for _, doubt := range r.Doubts(asked) {
 			v.CannotTell("linearizability: %s", doubt)
