@@ -42,6 +42,9 @@ func TestBetweenSteps(t *testing.T) {
 		{"a pending id that joins in time is removed", "3.9.2", func(b *book) { expiredJoined(b, 40); b.sync("a", 125, 126, "A", 2, []string{"A"}, 0, "A") }, Illegal},
 		{"a pending id that is removed after it has joined", "4.3.1", func(b *book) { expiredJoined(b, 102); b.sync("a", 125, 126, "A", 2, []string{"A"}, 0, "A") }, Illegal},
 
+		{"an OffsetDelete that a JoinGroup overtakes", "3.9.2", func(b *book) { deletedJoining(b, 9) }, Legal},
+		{"an OffsetDelete that no JoinGroup overtakes", "3.9.2", func(b *book) { deletedJoining(b, 12) }, Illegal},
+
 		{"a look at a dead group", "3.9.2", func(b *book) { seenDead(b, 20) }, Legal},
 		{"a look at a group that was dead before", "3.9.2", func(b *book) { seenDead(b, 36) }, Illegal},
 		{"a look at a dead group", "4.3.1", func(b *book) { seenDead(b, 20) }, Illegal},
@@ -135,6 +138,17 @@ func expiredJoined(b *book, at int) {
 	b.join("a", at, at+3, "A", joined(2, "A", "A", "A", "B"))
 	b.join("b", at, at+3, "B", joined(2, "A", "B"))
 	b.heartbeat("b", at+15, at+16, "B", 2, 25)
+}
+
+// deletedJoining: offsets of a group that has none and nobody but an id that is pending are deleted between 5 and 10 ms; the id joins from then on.
+func deletedJoining(b *book, from int) {
+	b.join("a", 0, 1, "", refusedJoin(79, "A"))
+	r, resp := kmsg.NewPtrOffsetDeleteRequest(), kmsg.NewPtrOffsetDeleteResponse()
+	r.Group = "g"
+	r.Topics = []kmsg.OffsetDeleteRequestTopic{{Topic: "t", Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{}}}}
+	resp.Topics = []kmsg.OffsetDeleteResponseTopic{{Topic: "t", Partitions: []kmsg.OffsetDeleteResponseTopicPartition{{}}}}
+	b.call("b", 5, 10, r, resp)
+	b.join("a", from, 20, "A", joined(1, "A", "A", "A"))
 }
 
 // leftAssigning: the SyncGroup of A, the leader, is never answered. A leaves between 5 and 10 ms.

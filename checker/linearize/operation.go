@@ -43,6 +43,7 @@ type call struct {
 	from, to  int64 // recorded instants
 	silentAt  int64 // 0 where silence proves nothing
 	early     bool  // it shows the group, although there may have been none: see scala.go
+	spares    bool  // an OffsetDelete that may leave an Empty group where it is: see scala.go
 	raced     bool  // another request of the same kind and member was open at the same time: see races.go
 	overtaken bool  // another request may come while what this one assigns is being written: see flight.go
 	removed   bool  // a LeaveGroup of its static member was open at the same time: see leaves.go

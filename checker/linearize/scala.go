@@ -24,6 +24,7 @@ import (
 //   - A session that has ended removes its member although the member has come back meanwhile and its timer was started again.
 //   - A pending id that has expired is removed although its JoinGroup has come meanwhile and made it a member: its JoinGroup is never answered.
 //     Where that has been answered already, the member is gone all the same, and no rebalance begins.
+//   - An OffsetDelete that has found the group Empty does not remove it where a JoinGroup has come before it looks again: it takes the group's lock twice.
 
 // IsScala says whether a profile is one of those releases.
 func IsScala(profile string) bool {
@@ -46,6 +47,7 @@ func (p *partition) scala() {
 		if c.actual == nil {
 			continue
 		}
+		c.spares = deletesOffsets(c.actual) && slices.ContainsFunc(joins, c.overlap)
 		if slices.Contains(codes(c.actual), kerr.CoordinatorNotAvailable.Code) && slices.ContainsFunc(removals, c.overlap) {
 			c.outcome, c.actual = history.Lost, nil
 			continue
@@ -56,6 +58,14 @@ func (p *partition) scala() {
 		}
 		c.early = seesEmpty(c.actual) && slices.ContainsFunc(joins, c.overlap) || removed && listsStateless(c.actual)
 	}
+}
+
+// deletesOffsets says whether the answer is that of an OffsetDelete in which nothing was refused.
+func deletesOffsets(resp kmsg.Response) bool {
+	r, ok := resp.(*kmsg.OffsetDeleteResponse)
+	return ok && r.ErrorCode == 0 && !slices.ContainsFunc(r.Topics, func(t kmsg.OffsetDeleteResponseTopic) bool {
+		return slices.ContainsFunc(t.Partitions, func(p kmsg.OffsetDeleteResponseTopicPartition) bool { return p.ErrorCode != 0 })
+	})
 }
 
 // buried is a look at a group with one that is dead, but not removed yet, taken for one that there is not.

@@ -154,6 +154,11 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			j.refuse(e, op.call, nil, nil, "a timer must have fired before")
 			return
 		}
+		if state := e.branch.State(); op.call.spares && state.Phase == classic.Empty && !state.Offsets && !state.Open {
+			spared := *e
+			spared.now = now
+			next.add(spared)
+		}
 		j.apply(e, op.call, at, next, false)
 		if op.call.assigns() && (op.call.overtaken || at.Latest < op.last()) {
 			j.apply(e, op.call, at, next, true)
