@@ -26,6 +26,12 @@ type around struct {
 	stood  time.Duration // how long it has stood still before
 	stops  []stop        // when it did lately
 	felt   map[string]time.Time
+
+	trouble struct { // with what is written, that goes on; no kind: there is none
+		kind  history.FaultKind
+		since time.Time
+	}
+
 	cells  map[*cell]struct{}
 	byName map[string]*cell // clients whose connections may be disturbed
 	counts map[history.FaultKind]int
@@ -138,6 +144,9 @@ func (a *around) spare(c *cell) {
 
 func (a *around) leave(c *cell) {
 	a.spare(c)
+	if f, goesOn := a.troubling(c); goesOn {
+		c.rec.Fault(f)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.cells, c)
@@ -211,6 +220,28 @@ func (a *around) freeze(ctx context.Context, t Freezer, d time.Duration) error {
 		a.happened(history.Pause, at, time.Time{}, until)
 	}
 	return err
+}
+
+// troubles does something to what the target writes for a while.
+func (a *around) troubles(ctx context.Context, kind history.FaultKind, do func(on bool), d time.Duration) {
+	at := time.Now()
+	a.mu.Lock()
+	a.trouble.kind, a.trouble.since = kind, at
+	a.mu.Unlock()
+	do(true)
+	wait(ctx, d)
+	do(false)
+	a.happened(kind, at, time.Time{}, time.Now())
+	a.mu.Lock()
+	a.trouble.kind = ""
+	a.mu.Unlock()
+}
+
+// troubling is the trouble that goes on, as far as a cell has to know of it that is over, or is judged before.
+func (a *around) troubling(c *cell) (f history.Fault, goesOn bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return history.Fault{Kind: a.trouble.kind, At: max(0, c.rec.At(a.trouble.since)), Until: max(0, c.rec.At(time.Now()))}, a.trouble.kind != ""
 }
 
 // wait lets time pass, and says no where the context ends before.

@@ -46,6 +46,7 @@ type Faults struct {
 	Connections bool // cut, lose answers, hold requests back
 	Crashes     bool // kill the target and start it again
 	Pauses      bool // let it stand still
+	Appends     bool // let what it writes fail, and hang
 }
 
 // Kinds are the kinds of fault that have to have happened by the end.
@@ -59,6 +60,9 @@ func (f Faults) Kinds() []history.FaultKind {
 	}
 	if f.Pauses {
 		all = append(all, history.Pause)
+	}
+	if f.Appends {
+		all = append(all, history.AppendFails, history.AppendHangs)
 	}
 	return all
 }
@@ -75,6 +79,13 @@ type Freezer interface {
 	Thaw() error
 }
 
+// Writer is a target that writes what its groups are told, and can be made to fail at that, or to take its time. What it writes while appends hang is written
+// when they do no more.
+type Writer interface {
+	FailAppends(on bool)
+	HangAppends(on bool)
+}
+
 // Divertible is a target whose clients' connections can go through a proxy.
 type Divertible interface {
 	Divert(through func(addr string) (string, error))
@@ -86,7 +97,8 @@ func Possible(t target.Target) Faults {
 	d, divertible := t.(Divertible)
 	_, mortal := t.(Mortal)
 	_, freezer := t.(Freezer)
-	return Faults{Connections: divertible && !d.Secured(), Crashes: mortal, Pauses: freezer}
+	_, writer := t.(Writer)
+	return Faults{Connections: divertible && !d.Secured(), Crashes: mortal, Pauses: freezer, Appends: writer}
 }
 
 const (

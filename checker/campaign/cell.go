@@ -156,7 +156,12 @@ const slowHealing = 3 * time.Second
 func (c *campaign) early(one *cell) {
 	now := c.target.Clock().Now()
 	beginning := &cell{plan: one.plan, rec: one.rec, disturbed: one.disturbed, started: one.started, ended: now, moved: c.around.moved(one), of: one}
-	c.finish(beginning, one.rec.History(history.Header{}), now)
+	trouble, goesOn := c.around.troubling(one) // asked for before what has been recorded, where it is once it is over
+	recorded := one.rec.History(history.Header{})
+	if goesOn {
+		recorded.AddFaults(trouble)
+	}
+	c.finish(beginning, recorded, now)
 	if c.lostGroups(beginning) {
 		return
 	}

@@ -15,26 +15,30 @@ import (
 // that time and at no other. It returns the sum of the stalls that the canary saw and that are longer than all that may be late anyway.
 func (c *campaign) stalls(one *cell, h *history.History, ended time.Time) (total time.Duration) {
 	var all, stalls []history.Fault
-	add := func(from, until int64) {
-		late := until - from
-		for _, f := range h.Faults { // what was done on purpose is no stall
-			if f.Kind == history.Pause {
-				late -= max(0, min(until, f.End())-max(from, f.At))
+	onPurpose := func(kind history.FaultKind, from, until int64) (sum int64) {
+		for _, f := range h.Faults {
+			if f.Kind == kind {
+				sum += max(0, min(until, f.End())-max(from, f.At))
 			}
 		}
+		return sum
+	}
+	add := func(from, until, hung int64) {
+		late := until - from - hung - onPurpose(history.Pause, from, until) // what was done on purpose is no stall
 		one.worst = max(one.worst, time.Duration(late))
 		all = append(all, history.Fault{Kind: history.Pause, At: max(0, from), Until: max(0, until), What: "nothing came back"})
 	}
 	for _, s := range c.canary.between(one.started, ended) {
-		add(one.rec.At(s.due), one.rec.At(s.end)) // with what was on purpose: nothing came back before, between, and after that
+		add(one.rec.At(s.due), one.rec.At(s.end), 0) // with what was on purpose: nothing came back before, between, and after that
 		if s.late > c.o.Slack {
 			total += s.late
 		}
 	}
 	for i := range h.Calls {
 		c := &h.Calls[i]
-		if from, until := c.Call, c.Return; until-from >= int64(stallFrom) && prompt(c) {
-			add(from, until)
+		from, until := c.Call, c.Return
+		if hung := onPurpose(history.AppendHangs, from, until); until-from-hung >= int64(stallFrom) && prompt(c) {
+			add(from, until, hung)
 		}
 	}
 	slices.SortFunc(all, func(a, b history.Fault) int { return cmp.Compare(a.At, b.At) })

@@ -110,6 +110,10 @@ const (
 	Restart FaultKind = "restart"
 	// Pause: the target stood still from At to Until.
 	Pause FaultKind = "pause"
+	// AppendFails: what the target wrote from At to Until may have failed.
+	AppendFails FaultKind = "append-fails"
+	// AppendHangs: what the target wrote from At to Until was not written before Until, or may not have been.
+	AppendHangs FaultKind = "append-hangs"
 	// Cut: a connection was ended, before the request was passed on or while it was answered.
 	Cut FaultKind = "cut"
 	// ReplyLost: an answer was thrown away and the connection ended.
@@ -120,7 +124,7 @@ const (
 	Delay FaultKind = "delay"
 )
 
-var faultKinds = []FaultKind{Restart, Pause, Cut, ReplyLost, HalfOpen, Delay}
+var faultKinds = []FaultKind{Restart, Pause, AppendFails, AppendHangs, Cut, ReplyLost, HalfOpen, Delay}
 
 // Fault is something that was done on purpose. Faults of connections (Cut, ReplyLost, HalfOpen, Delay) are told for people: what they
 // did to calls is in the calls' outcomes.

@@ -330,6 +330,10 @@ func faultWords(f *history.Fault) string {
 		what = "the target is killed, and started again"
 	case history.Pause:
 		what = "the target stands still"
+	case history.AppendFails:
+		what = "what the target writes may fail"
+	case history.AppendHangs:
+		what = "what the target writes takes until the end of this"
 	}
 	if f.Client != "" {
 		what += " for " + f.Client

@@ -46,6 +46,7 @@ type call struct {
 	spares    bool  // an OffsetDelete that may leave an Empty group where it is: see scala.go
 	raced     bool  // another request of the same kind and member was open at the same time: see races.go
 	overtaken bool  // another request may come while what this one assigns is being written: see flight.go
+	hangs     bool  // what it writes may have taken its time: see appends.go
 	removed   bool  // a LeaveGroup of its static member was open at the same time: see leaves.go
 	unsure    bool  // it may never have reached the coordinator
 	proven    bool  // it has had its effect, whatever its end: see evidence.go
@@ -100,11 +101,13 @@ type partition struct {
 	calls      map[checker.Ticket]*call
 	operations []*operation
 	slack      slack
-	restarts   []*operation // by instant
-	cleanup    int64        // how often the target removes groups that have nothing; 0: never
-	closed     int          // calls that the target ended by closing the connection
-	made       int          // calls, with those that are not judged
-	left       int          // what came too late to be judged
+	restarts   []*operation     // by instant
+	fails      []observe.Window // when what is written may fail; see appends.go
+	hangs      []observe.Window // when it may take its time
+	cleanup    int64            // how often the target removes groups that have nothing; 0: never
+	closed     int              // calls that the target ended by closing the connection
+	made       int              // calls, with those that are not judged
+	left       int              // what came too late to be judged
 }
 
 // add puts the call's operations into the partition.

@@ -51,6 +51,10 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 			return
 		}
 	}
+	if to, waits := j.commitsWait(e); waits {
+		j.refuse(e, to, nil, nil, "it was answered, but was not written when the coordinator crashed")
+		return
+	}
 	j.world.Unload(e.branch, crash, func(o observe.Outcome) bool {
 		j.world.LoadStarts(o.Branch, crash, func(o observe.Outcome) bool {
 			j.world.Loaded(o.Branch, loaded, func(o observe.Outcome) bool {

@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -38,7 +39,11 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 	if h.Tick < 0 || h.Slack < 0 || h.Stall < 0 || h.InitialDelay < 0 || h.MaxSize < 0 || h.Cleanup < 0 {
 		return observe.Config{}, fmt.Errorf("header: tick_ns, slack_ns, stall_ns, initial_delay_ns, max_size and cleanup_ns must not be negative")
 	}
-	topics := h.Topics
+	topics, delay := h.Topics, h.InitialDelay
+	hangs := slices.ContainsFunc(run.Faults, func(f history.Fault) bool { return f.Kind == history.AppendHangs })
+	if hangs {
+		delay = max(delay, time.Nanosecond) // a timer all the same, and it waits for what hangs
+	}
 	return observe.Config{
 		Profile:          profile,
 		Broken:           broken,
@@ -47,9 +52,9 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		NewMemberTimeout: h.NewMemberTimeout,
 		MaxMetadata:      h.MaxMetadata,
 		Tick:             h.Tick,
-		InitialDelay:     h.InitialDelay,
+		InitialDelay:     delay,
 		MaxSize:          h.MaxSize,
-		EmptyJoin:        profile.Name != classic.Reference.Name,
+		EmptyJoin:        profile.Name != classic.Reference.Name || hangs,
 		EarlyAnswers:     profile.Name != classic.Reference.Name,
 		KeepLog:          run.Restarts(),
 		Topics: func(topic string, partition int32) bool {

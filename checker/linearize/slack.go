@@ -18,7 +18,7 @@ type slack struct {
 func newSlack(fixed time.Duration, faults []history.Fault) slack {
 	s := slack{fixed: int64(fixed)}
 	for _, f := range faults { // they come by their beginnings
-		if f.Kind != history.Pause {
+		if f.Kind != history.Pause && f.Kind != history.AppendHangs { // while appends hang answers wait, and timers of no length
 			continue
 		}
 		w := observe.Window{Earliest: f.At, Latest: f.End()}

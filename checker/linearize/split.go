@@ -83,6 +83,7 @@ func (d *divided) groups() []string { return slices.Sorted(maps.Keys(d.by)) }
 func (d *divided) partition(group string) *partition {
 	p := &partition{group: group, slack: d.slack, cleanup: int64(d.history.Header.Cleanup), calls: map[checker.Ticket]*call{}}
 	p.restart(d.history.Faults)
+	p.appends(d.history.Faults)
 	own := d.by[group]
 	if slices.Contains(d.history.Header.Groups, group) {
 		own = merged(own, d.every)
@@ -103,6 +104,7 @@ func (d *divided) partition(group string) *partition {
 		if c.actual != nil && p.whileDown(c) && notServed(c.actual) {
 			c.outcome, c.actual = history.Lost, nil // it may have had an effect before
 		}
+		c.hangs = len(within(p.hangs, observe.Window{Earliest: c.from, Latest: c.to})) > 0
 		p.calls[c.ticket] = c
 	}
 	p.races()

@@ -17,6 +17,7 @@ type explanation struct {
 	late    []late           // sessions that have ended and may still remove their members; by member, never changed in place
 	owed    []checker.Ticket // answered, but the call's last stage is still to come; sorted, never changed in place
 	writing []writing        // answered when their records are written; by ticket, never changed in place. See writing.go
+	commits []checker.Ticket // OffsetCommits that are being written, in their order; never changed in place. See appends.go
 	flight  checker.Ticket   // the leader's SyncGroup whose assignment is being written; 0: none is. See flight.go
 	cleaned *int64           // when the target has removed the group last, as it had nothing; nil: never. See cleanup.go
 	fork    uint64           // which calls have had no effect; only where such are never merged, see Limits
@@ -45,6 +46,9 @@ func (e *explanation) seal() {
 	}
 	for _, t := range e.owed {
 		h = mix(h ^ uint64(t))
+	}
+	for _, t := range e.commits {
+		h = mix(h ^ uint64(t) ^ commitSeed)
 	}
 	for _, w := range e.writing {
 		h = mix(h ^ uint64(w.ticket) ^ writingSeed)
@@ -91,6 +95,9 @@ var lateSeed = maphash.MakeSeed()
 
 // writingSeed tells tickets that are being written from those that are owed.
 const writingSeed = 0x5bd1e995a7c3f00d
+
+// commitSeed tells those whose commits are being written from both.
+const commitSeed = 0x1b873593cc9e2d51
 
 // cleanedSeed tells what was removed once from what never was.
 const cleanedSeed = 0x2545f4914f6cdd1d
@@ -157,7 +164,7 @@ func (s *set) add(e explanation) (at int, changed bool) {
 		s.list = append(s.list, e)
 		return len(s.list) - 1, true
 	}
-	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, writing: e.writing, flight: e.flight, cleaned: earlier(old.cleaned, e.cleaned), fork: e.fork}
+	merged := explanation{branch: hull, now: min(old.now, e.now), late: old.late, owed: e.owed, writing: e.writing, commits: e.commits, flight: e.flight, cleaned: earlier(old.cleaned, e.cleaned), fork: e.fork}
 	for _, l := range e.late {
 		merged.late = withLate(merged.late, l)
 	}

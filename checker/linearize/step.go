@@ -159,10 +159,11 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			spared.now = now
 			next.add(spared)
 		}
-		j.apply(e, op.call, at, next, false)
+		j.apply(e, op.call, at, next, how{})
 		if op.call.assigns() && (op.call.overtaken || at.Latest < op.last()) {
-			j.apply(e, op.call, at, next, true)
+			j.apply(e, op.call, at, next, how{slow: true})
 		}
+		j.troubled(e, op.call, at, next)
 	}
 }
 
@@ -175,6 +176,7 @@ func (j *judge) latest(e *explanation) int64 {
 	if e.flight != 0 { // by then its write has ended, or been overtaken
 		ends = j.partition.calls[e.flight].lands()
 	}
+	ends = min(ends, j.landsBy(e))
 	if last == maxInstant {
 		return ends
 	}
@@ -183,16 +185,29 @@ func (j *judge) latest(e *explanation) int64 {
 
 const maxInstant = 1 << 62
 
-func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set, slow bool) {
-	r := observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed, Joins: c.joins(), Slow: slow}
+// how a request writes.
+type how struct{ slow, fails bool }
+
+// asked is a call as the specification takes it.
+func (j *judge) asked(c *call) observe.Request {
+	return observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed, Joins: c.joins(), Hangs: c.hangs}
+}
+
+func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set, writes how) {
+	r := j.asked(c)
+	r.Slow, r.WriteFails = writes.slow, writes.fails
+	assigns := writes.slow && c.assigns()
 	err := j.world.Apply(e.branch, r, at, func(o observe.Outcome) bool {
-		if slow && (o.Overflow || !o.Branch.Writing() || e.branch.Writing()) {
+		if assigns && (o.Overflow || !o.Branch.Writing() || e.branch.Writing()) || writes.fails && len(o.Records) == 0 {
 			return true // as it would be anyway
 		}
 		if made, ok := e.branch.Unwritten(); ok && at.Earliest > j.partition.slack.after(made.Latest) && slices.Contains(o.Rules, classic.GroupUnseen) {
 			return true // its record has long been written
 		}
 		j.accept(e, c, o, at, func(after explanation) {
+			if writes.slow && !assigns {
+				after.commits = append(slices.Clip(e.commits), c.ticket)
+			}
 			next.add(after)
 		})
 		return j.abandoned() == nil
@@ -260,7 +275,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.exercised.saw(e.branch, &o)
 	}
 	for _, names := range bindings {
-		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, flight: inFlight(e, c, o.Branch), cleaned: e.cleaned, fork: e.fork}
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, commits: e.commits, flight: inFlight(e, c, o.Branch), cleaned: e.cleaned, fork: e.fork}
 		if len(writes) > 0 {
 			j.settleWritten(&after)
 		}

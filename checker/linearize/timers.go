@@ -51,7 +51,7 @@ func (j *judge) settle(ctx context.Context, e *explanation, op *operation) iter.
 
 // firings are the explanations after one more timer has fired.
 func (j *judge) firings(e *explanation, op *operation) []firing {
-	after := slices.Concat(j.lateFirings(e, op), j.landings(e, op), j.cleanups(e, op))
+	after := slices.Concat(j.lateFirings(e, op), j.landings(e, op), j.commitsLand(e, op), j.cleanups(e, op))
 	last := min(op.last(), j.latest(e)) // a timer that has not fired yet bounds the instants of all others
 	for _, t := range e.timers {
 		at := observe.Window{Earliest: max(e.now, t.Window.Earliest), Latest: last}
@@ -62,6 +62,15 @@ func (j *judge) firings(e *explanation, op *operation) []firing {
 			j.accept(e, nil, o, at, func(next explanation) { after = append(after, firing{next, t, at}) })
 			return j.abandoned() == nil
 		})
+		for _, part := range within(j.partition.fails, at) {
+			t.WriteFails = true
+			j.world.Fire(e.branch, t, part, func(o observe.Outcome) bool {
+				if len(o.Records) > 0 {
+					j.accept(e, nil, o, part, func(next explanation) { after = append(after, firing{next, t, part}) })
+				}
+				return j.abandoned() == nil
+			})
+		}
 	}
 	return after
 }

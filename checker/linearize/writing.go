@@ -28,7 +28,7 @@ const supportsSkipping = 9
 // written says whether a predicted answer is to a replacement whose answer Kafka makes later, and the recorded one may be that.
 func (j *judge) written(to, c *call, predicted kmsg.Response, o *observe.Outcome) bool {
 	actual, ok := to.actual.(*kmsg.JoinGroupResponse)
-	if !ok || !j.later || to != c || c.rival() == "" || c.version < supportsSkipping {
+	if !ok || !j.later && !to.hangs || to != c || c.rival() == "" || c.version < supportsSkipping {
 		return false
 	}
 	if !slices.ContainsFunc(o.Records, func(r classic.Record) bool { return r.Kind == classic.GroupRecord }) {

@@ -42,6 +42,9 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 		return false, err
 	}
 	if !c.reachesGroup() {
+		if c.slow {
+			return true, nil
+		}
 		return yield(Outcome{
 			Branch:  b,
 			Answers: []Answer{{Ticket: r.Ticket, Message: w.commitAnswer(c, 0, false)}},
@@ -65,6 +68,12 @@ func (w *World) apply(b *Branch, r Request, at Window, yield func(Outcome) bool)
 	st.lexicon = w.symbols.Load().lexicon
 	st.model.Step(&b.state, &c.event, func(t *classic.Transition) bool {
 		o := w.follow(st, b, c, t, at)
+		if c.slow {
+			if c.accepted(w, &o) {
+				more = yield(o)
+			}
+			return more
+		}
 		if more = yield(o); more && c.mayBlameWrite(o) {
 			o.Answers = slices.Clone(o.Answers)
 			o.Answers[0].Message = w.commitAnswer(c, classic.CodeWriteFailed, true)

@@ -119,8 +119,12 @@ type Request struct {
 	// WriteFails makes the writes of this request fail.
 	WriteFails bool
 
-	// Slow leaves the leader's assignment in flight after its SyncGroup until FinishWrite, as Config.SlowWrites does for all.
+	// Slow leaves the leader's assignment in flight after its SyncGroup until FinishWrite, as Config.SlowWrites does for all, and what an OffsetCommit stores until
+	// Land; of a commit no outcome is yielded then that writes nothing.
 	Slow bool
+
+	// Hangs: what the request writes may take its time, also by contract (see Raced, Removed, Joins).
+	Hangs bool
 
 	// Raced: another JoinGroup of the same static member was on its way at the same time, so that it may have come while what this one
 	// writes was being written.

@@ -37,9 +37,9 @@ func (w *World) joinedMeanwhile(c *call, t *classic.Transition, o Outcome, yield
 }
 
 // replacementIn is which of the answers is that to a replacement without a rebalance, which waits for a record; -1 without one. The reference answers by
-// contract, as if a record took no time.
+// contract, as if a record took no time, unless it does (Request.Hangs).
 func (w *World) replacementIn(c *call, t *classic.Transition, o Outcome) int {
-	if w.config.Profile.Name == classic.Reference.Name || !slices.ContainsFunc(t.Records, func(r classic.Record) bool { return r.Kind == classic.GroupRecord }) {
+	if w.config.Profile.Name == classic.Reference.Name && !c.request.Hangs || !slices.ContainsFunc(t.Records, func(r classic.Record) bool { return r.Kind == classic.GroupRecord }) {
 		return -1
 	}
 	return slices.IndexFunc(o.Answers, func(a Answer) bool {

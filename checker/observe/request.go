@@ -29,6 +29,7 @@ type call struct {
 	entries []entry
 	put     []offset
 	twice   bool // it names a partition twice
+	slow    bool // see slow.go
 
 	// of an OffsetFetch: what is asked for
 	asked    []fetchTopic
@@ -66,6 +67,9 @@ func (w *World) translate(b *Branch, r Request, c *call) (*call, error) {
 		c.event.Write = classic.WriteFailed
 	}
 	c.event.Slow = r.Slow
+	if c.slow = r.Slow && r.Message.Key() == int16(kmsg.OffsetCommit); c.slow {
+		c.event.Write = classic.WriteFailed // until it lands
+	}
 	var err error
 	switch m := r.Message.(type) {
 	case *kmsg.JoinGroupRequest:

@@ -59,7 +59,7 @@ func campaignCommand() *cobra.Command {
 	flags.DurationVar(&o.budget, "budget", 2*time.Minute, "time for all of it, judging included; at least 5s")
 	flags.Uint64Var(&o.seed, "seed", 0, "seed of what clients do and of what is done to them; without it one is drawn and printed")
 	flags.IntVar(&o.steps, "steps", 0, "calls of one history at most; by default drawn, 60 to 400")
-	flags.StringVar(&o.profile, "profile", "all", "what is done meanwhile: `calm` (nothing), network (to connections), crashes (to the target), or all that the target can have done to it")
+	flags.StringVar(&o.profile, "profile", "all", "what is done meanwhile: `calm` (nothing), network (to connections), crashes (to the target), appends (to what it writes), or all that the target can have done to it")
 	o.reports.flags(cmd)
 	o.folderFlag(cmd)
 	o.known.flags(cmd)
@@ -88,7 +88,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	if err := o.open.securedOnly(spec); err != nil {
 		return err
 	}
-	if _, err := o.faults(campaign.Faults{Connections: true, Crashes: true, Pauses: true}); err != nil {
+	if _, err := o.faults(campaign.Faults{Connections: true, Crashes: true, Pauses: true, Appends: true}); err != nil {
 		return err
 	}
 	known, err := o.known.read()
@@ -133,10 +133,16 @@ func (o *campaignOptions) faults(possible campaign.Faults) (campaign.Faults, err
 			return cannot(o.open.name + " cannot be killed and started again: only kafka:VERSION can, which Muster starts")
 		}
 		return campaign.Faults{Crashes: true, Pauses: possible.Pauses}, nil
+	case "appends":
+		if !possible.Appends {
+			return cannot("nobody can make what " + o.open.name + " writes fail: only impl+tcp and impl+serve can be told to")
+		}
+		return campaign.Faults{Appends: true}, nil
 	case "all":
+		possible.Appends = false // only where it is asked for
 		return possible, nil
 	}
-	return campaign.Faults{}, usage("--profile %q: want calm, network, crashes or all", o.profile)
+	return campaign.Faults{}, usage("--profile %q: want calm, network, crashes, appends or all", o.profile)
 }
 
 // run opens the target and lets the campaign at it. Its error is one of usage; a target that cannot be opened is a verdict.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -88,7 +89,11 @@ func (k *keeper) next() (openWrite, bool) {
 	}
 	first := k.open[0]
 	k.open = k.open[1:]
-	if first.failed != nil {
+	var refused *store.RefusedError
+	switch {
+	case errors.As(first.failed, &refused): // the log goes on without it
+		first.code, first.failed = refused.Code, nil
+	case first.failed != nil:
 		first.code = core.KafkaStorageError
 	}
 	return first, true

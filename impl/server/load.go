@@ -25,7 +25,7 @@ func (l *loop) load() {
 		return
 	}
 	load := l.loads
-	if _, atOnce := l.keeper.log.(*store.Memory); atOnce {
+	if store.InMemory(l.keeper.log) {
 		l.read(load, func(f func()) bool { f(); return true })
 		return
 	}

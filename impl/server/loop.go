@@ -306,7 +306,7 @@ func (l *loop) abandon(err error) {
 func (l *loop) marked(e core.Marked) {
 	if e.Code != core.None {
 		l.owed = append(l.owed, e.Marker)
-		if _, memory := l.keeper.log.(*store.Memory); !memory {
+		if !store.InMemory(l.keeper.log) {
 			return
 		}
 	}

@@ -2,6 +2,8 @@
 package store
 
 import (
+	"sync"
+
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/record"
 )
@@ -10,7 +12,7 @@ import (
 type Log interface {
 	// Append keeps what is written, all of it or nothing, and then calls done, with the reason if it is not kept. Writes to a partition are
 	// kept, and their ends told, in their order. done must not block; it may be called before Append returns, or from another goroutine.
-	// After a write that failed none succeeds before the log is opened again.
+	// After a write that failed none succeeds before the log is opened again, but for one that was refused (RefusedError).
 	Append(partition int32, w core.Append, done func(error))
 
 	// Load hands over what is left of a partition, oldest first, a part at a time, as core.Replay wants it. No write to the
@@ -31,12 +33,17 @@ type Loaded struct {
 const loadTogether = 1000
 
 // Memory is a Log that is gone with its process. It tells the end of a write at once.
-type Memory struct{ partitions map[int32]*record.Log }
+type Memory struct {
+	mu         sync.Mutex
+	partitions map[int32]*record.Log
+}
 
 // NewMemory returns an empty one.
 func NewMemory() *Memory { return &Memory{partitions: map[int32]*record.Log{}} }
 
 func (m *Memory) partition(id int32) *record.Log {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.partitions[id] == nil {
 		m.partitions[id] = &record.Log{}
 	}

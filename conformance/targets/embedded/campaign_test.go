@@ -22,9 +22,10 @@ func overTCP(t *testing.T) target.Target {
 func TestCampaign(t *testing.T) {
 	tg := overTCP(t)
 	faults := campaign.Possible(tg)
-	if !faults.Connections || faults.Crashes {
+	if !faults.Connections || faults.Crashes || !faults.Appends {
 		t.Fatalf("possible are %+v", faults)
 	}
+	faults.Appends = false // as by default
 	report, err := campaign.Run(t.Context(), tg, campaign.Options{Seed: 1, Budget: 10 * time.Second, Faults: faults, Out: t.TempDir()})
 	if closing := tg.Close(); closing != nil {
 		t.Error(closing)

@@ -11,6 +11,12 @@ import (
 	"github.com/muster-kafka/muster/impl/store"
 )
 
+// troubled is such a target whose log can be made to fail and to hang: where it is on disk it cannot.
+type troubled struct {
+	*served
+	*writer
+}
+
 // served is a wire target with a cluster behind it, as muster serve runs it.
 type served struct {
 	*wire.Target
@@ -24,7 +30,8 @@ func NewServed(ctx context.Context, o Options) (target.Target, error) {
 	s := &served{options: o}
 	opts := server.ClusterOptions{Settings: o.settings(), Topics: topics(), Report: o.Report}
 	var err error
-	if o.Data != "" {
+	w := newWriter()
+	if opts.Log = w.log; o.Data != "" {
 		s.disk, err = store.Open(store.Options{Dir: filepath.Join(o.Data, "groups"), CompactAfter: o.CompactAfter, Report: o.Report})
 		if err != nil {
 			return nil, err
@@ -42,6 +49,9 @@ func NewServed(ctx context.Context, o Options) (target.Target, error) {
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.end())
+	}
+	if o.Data == "" {
+		return &troubled{s, w}, nil
 	}
 	return s, nil
 }

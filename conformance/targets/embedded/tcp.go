@@ -20,13 +20,15 @@ const (
 // tcp is a wire target with the server behind it.
 type tcp struct {
 	*wire.Target
+	*writer
 	options Options
 	server  *server.Server
 }
 
 // NewTCP starts the reference coordinator on a free port of the loopback and speaks to it over TCP, as target "impl+tcp".
 func NewTCP(ctx context.Context, o Options) (target.Target, error) {
-	s, err := server.Start(server.Options{Settings: o.settings(), Topics: topics(), Report: o.Report, Watch: watching(o.Watch)})
+	w := newWriter()
+	s, err := server.Start(server.Options{Settings: o.settings(), Topics: topics(), Log: w.log, Report: o.Report, Watch: watching(o.Watch)})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func NewTCP(ctx context.Context, o Options) (target.Target, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &tcp{t, o, s}, nil
+	return &tcp{t, w, o, s}, nil
 }
 
 // Capabilities are those that wire has found, with the times that are known of this server.
