@@ -62,7 +62,10 @@ type replay struct {
 // whole puts what was answered when writes had ended to the labels that have caused them.
 func whole(labels []Label) (all []Label) {
 	for _, l := range labels {
-		if l.Request == nil && l.Timer == nil && len(all) > 0 {
+		if l.Request == nil && l.Timer == nil {
+			if len(all) == 0 { // the coordinator has begun to serve
+				continue
+			}
 			last := &all[len(all)-1]
 			last.Answers = append(slices.Clip(last.Answers), l.Answers...)
 			continue
