@@ -19,6 +19,10 @@ const (
 	longestTrouble  = 300 * time.Millisecond // of appends
 )
 
+// apart is how long nothing is done to the target after something was. When it has stood still every timer that was due goes off at a time, and Kafka from 4.0 on refuses requests by
+// what it has not written yet: killed in that instant it comes back without what it has just told of, and no history can be judged by that.
+const apart = 500 * time.Millisecond
+
 // harm is something that is done to the target now and then, by itself: never two of them at a time.
 type harm struct {
 	between time.Duration // on average
@@ -53,6 +57,11 @@ func (c *campaign) disturb(ctx context.Context) {
 			return
 		}
 		next.due = time.Now().Add(between(next.between/2, next.between*3/2))
+		for i := range all {
+			if soonest := time.Now().Add(apart); all[i].due.Before(soonest) {
+				all[i].due = soonest
+			}
+		}
 	}
 }
 
