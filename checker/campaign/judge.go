@@ -195,10 +195,16 @@ func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Ver
 	return v, err
 }
 
-// kinder takes of each group the kinder of two verdicts.
+// kinder takes of each group the kinder of two verdicts. The second lacks groups for which there was no time any more: nothing is known of these.
 func kinder(v, w linearize.Verdict) linearize.Verdict {
 	v.Groups = slices.Clone(v.Groups)
 	for i := range v.Groups {
+		if i >= len(w.Groups) {
+			if v.Groups[i].Result == linearize.Illegal {
+				v.Groups[i].Result, v.Groups[i].Reason, v.Groups[i].Late = linearize.Unknown, "there was no time left to judge it by another profile", true
+			}
+			continue
+		}
 		if v.Groups[i].Result == linearize.Illegal && w.Groups[i].Result != linearize.Illegal || v.Groups[i].Result == linearize.Unknown && w.Groups[i].Result == linearize.Legal {
 			v.Groups[i] = w.Groups[i]
 		}
