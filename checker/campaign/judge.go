@@ -209,13 +209,18 @@ func kinder(v, w linearize.Verdict) linearize.Verdict {
 			v.Groups[i] = w.Groups[i]
 		}
 	}
-	v.Result = linearize.Legal
-	for _, result := range []linearize.Result{linearize.Unknown, linearize.Illegal} {
-		if slices.ContainsFunc(v.Groups, func(g linearize.GroupVerdict) bool { return g.Result == result }) {
-			v.Result = result
+	v.Result = worst(v.Groups)
+	return v
+}
+
+// worst is what is known of a history by its groups.
+func worst(groups []linearize.GroupVerdict) linearize.Result {
+	for _, result := range []linearize.Result{linearize.Illegal, linearize.Unknown} {
+		if slices.ContainsFunc(groups, func(g linearize.GroupVerdict) bool { return g.Result == result }) {
+			return result
 		}
 	}
-	return v
+	return linearize.Legal
 }
 
 // explain makes a wrong history small and saves it, unless enough of its kind are told already. The first is told whatever happens.

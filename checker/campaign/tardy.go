@@ -23,20 +23,14 @@ func (c *campaign) tardy(ctx context.Context, h *history.History, v *linearize.V
 	if v.Result != linearize.Illegal {
 		return
 	}
-	v.Result = linearize.Legal
 	for i := range v.Groups {
 		g := &v.Groups[i]
 		if g.Result == linearize.Illegal && c.explainedTardily(ctx, h, g.Group) {
 			g.Result = linearize.Unknown
 			g.Reason = fmt.Sprintf("it can be explained only if a timer was later than %v, by up to three times that", h.Header.Lateness())
 		}
-		if v.Result != linearize.Illegal && g.Result != linearize.Legal {
-			v.Result, v.Reason = g.Result, fmt.Sprintf("group %q: %s", g.Group, g.Reason)
-		}
 	}
-	if v.Result == linearize.Illegal {
-		v.Reason = ""
-	}
+	v.Result = worst(v.Groups)
 }
 
 func (c *campaign) explainedTardily(ctx context.Context, h *history.History, group string) bool {

@@ -243,8 +243,11 @@ func (h *History) Keep(keep func(*Call) bool) *History {
 }
 
 // Restarts says whether the target was killed and started again.
-func (h *History) Restarts() bool {
-	return slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.Kind == Restart })
+func (h *History) Restarts() bool { return h.Had(Restart) }
+
+// Had says whether a fault of that kind happened.
+func (h *History) Had(kind FaultKind) bool {
+	return slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.Kind == kind })
 }
 
 // AddFaults notes more of what was done to the target, or what it did by itself.

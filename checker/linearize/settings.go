@@ -2,7 +2,6 @@ package linearize
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -40,7 +39,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		return observe.Config{}, fmt.Errorf("header: tick_ns, slack_ns, stall_ns, initial_delay_ns, max_size and cleanup_ns must not be negative")
 	}
 	topics, delay := h.Topics, h.InitialDelay
-	hangs := slices.ContainsFunc(run.Faults, func(f history.Fault) bool { return f.Kind == history.AppendHangs })
+	hangs := run.Had(history.AppendHangs)
 	if hangs {
 		delay = max(delay, time.Nanosecond) // a timer all the same, and it waits for what hangs
 	}

@@ -18,15 +18,11 @@ import (
 // operations. Where the prediction has a ghost's id, any id that it does not have otherwise will do (see MatchGhosts).
 //
 // A predicted classic.CodeWriteFailed stands for any error that a failed append is mapped to.
-func Match(predicted, actual kmsg.Response) error { return compare(predicted, actual, 0) }
+func Match(predicted, actual kmsg.Response) error { return MatchFailing(predicted, actual, 0) }
 
 // MatchFailing is Match where it is known with which error of the log writes fail: then classic.CodeWriteFailed is the one error that Kafka 4.0 and later
-// answer for it.
+// answer for it. 0 is any error.
 func MatchFailing(predicted, actual kmsg.Response, logError int16) error {
-	return compare(predicted, actual, logError)
-}
-
-func compare(predicted, actual kmsg.Response, logError int16) error {
 	if !mentionsGhost(predicted) {
 		return match(predicted, actual, nil, logError)
 	}

@@ -19,11 +19,16 @@ func (c *call) accepted(w *World, o *Outcome) bool {
 	o.Answers = slices.Clone(o.Answers)
 	o.Answers[0].Message = w.commitAnswer(c, classic.CodeNone, false)
 	o.Answers[0].Message.SetVersion(c.request.Version)
-	if o.Branch.state.Phase == classic.Absent { // commit.simple.creates: at once
-		o.Branch = o.Branch.next()
-		o.Branch.state.Phase, o.Branch.state.FirstGen = classic.Empty, true
-	}
+	o.Branch = o.Branch.next()
+	o.Branch.created()
 	return true
+}
+
+// created makes the group, if there is none, as a commit does at once (commit.simple.creates).
+func (b *Branch) created() {
+	if b.state.Phase == classic.Absent {
+		b.state.Phase, b.state.FirstGen = classic.Empty, true
+	}
 }
 
 // Land is the end of the write of an OffsetCommit that was applied as Slow.
@@ -38,9 +43,7 @@ func (w *World) Land(b *Branch, r Request, at Window) (Outcome, error) {
 		return Outcome{}, err
 	}
 	n := b.next()
-	if n.state.Phase == classic.Absent {
-		n.state.Phase, n.state.FirstGen = classic.Empty, true
-	}
+	n.created()
 	put := w.aged(c.put, at)
 	n.state.Offsets, n.ledger = true, b.store(put)
 	if w.config.KeepLog {

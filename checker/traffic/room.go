@@ -48,7 +48,7 @@ func (r *room) enters(group string, req kmsg.Request, call, now int64) bool {
 		}
 		r.groups[group] = held
 	}
-	member, parks := memberOf(req)
+	member, parks := memberOf(req), Step{Request: req}.Parks()
 	if h := held[place{member: member}]; member != "" && h != nil {
 		if parks {
 			h.waiting++
@@ -82,7 +82,7 @@ func (r *room) ended(group string, req kmsg.Request, resp kmsg.Response, call, n
 		}
 		return
 	}
-	member, parks := memberOf(req)
+	member, parks := memberOf(req), Step{Request: req}.Parks()
 	at := place{member: member}
 	h := held[at]
 	if own, ok := held[place{call: call}]; ok {
@@ -108,19 +108,19 @@ func (r *room) ended(group string, req kmsg.Request, resp kmsg.Response, call, n
 	}
 }
 
-// memberOf is the member id of a request, and whether it may be parked.
-func memberOf(req kmsg.Request) (member string, parks bool) {
+// memberOf is the member id of a request that is of one member.
+func memberOf(req kmsg.Request) string {
 	switch r := req.(type) {
 	case *kmsg.JoinGroupRequest:
-		return r.MemberID, true
+		return r.MemberID
 	case *kmsg.SyncGroupRequest:
-		return r.MemberID, true
+		return r.MemberID
 	case *kmsg.HeartbeatRequest:
-		return r.MemberID, false
+		return r.MemberID
 	case *kmsg.OffsetCommitRequest:
-		return r.MemberID, false
+		return r.MemberID
 	}
-	return "", false
+	return ""
 }
 
 // idIn is the id that an answer hands out.

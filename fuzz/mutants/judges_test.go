@@ -66,9 +66,18 @@ var unspoken = map[string]bool{"static-old-leader": true}
 
 // walks walks the coordinator beside the specification.
 func walks(from, to uint64, checks, steps int, heal bool) string {
-	for seed := from; seed < to; seed++ {
+	return walksOf(from, to, checks, steps, func(seed uint64) (embedded.Options, lockstep.Options) {
 		settings, o := embedded.Walk(seed)
-		o.Checks, o.Steps, o.Heal, o.AsFound = checks, steps, heal, true
+		o.Heal = heal
+		return settings, o
+	}, walk)
+}
+
+// walksOf makes walks of one kind, from one seed after the other, until one finds something.
+func walksOf(from, to uint64, checks, steps int, kind func(seed uint64) (embedded.Options, lockstep.Options), walk func(embedded.Options, lockstep.Options) string) string {
+	for seed := from; seed < to; seed++ {
+		settings, o := kind(seed)
+		o.Checks, o.Steps, o.AsFound = checks, steps, true
 		if found := walk(settings, o); found != "" {
 			return found
 		}
@@ -81,26 +90,14 @@ const edges = "walks at the edges"
 
 // walksAtTheEdges walks where clients and logs do what they seldom do.
 func walksAtTheEdges(from, to uint64, checks, steps int) string {
-	for seed := from; seed < to; seed++ {
-		settings, o := embedded.WalkEdges(seed)
-		o.Checks, o.Steps, o.AsFound = checks, steps, true
-		if found := walk(settings, o); found != "" {
-			return found
-		}
-	}
-	return ""
+	return walksOf(from, to, checks, steps, embedded.WalkEdges, walk)
 }
 
 // walksOnASlowLog walks while writes are open, or take too long.
 func walksOnASlowLog(from, to uint64, checks, steps int) string {
-	for seed := from; seed < to; seed++ {
-		settings, o := embedded.WalkSlow(seed)
-		o.Checks, o.Steps, o.AsFound = checks, steps, true
-		if found := walkOn(settings, o, func(s embedded.Options) checker.Machine { return embedded.NewSlow(s) }); found != "" {
-			return found
-		}
-	}
-	return ""
+	return walksOf(from, to, checks, steps, embedded.WalkSlow, func(settings embedded.Options, o lockstep.Options) string {
+		return walkOn(settings, o, func(s embedded.Options) checker.Machine { return embedded.NewSlow(s) })
+	})
 }
 
 func walk(settings embedded.Options, o lockstep.Options) string {

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/muster-kafka/muster/fuzz/mutants/awake"
+	"github.com/muster-kafka/muster/internal/cputime"
 )
 
 // workVar makes this test binary, built with the mutants planted, a worker: it names a file with a line for each mutant that is to be judged, its
@@ -85,15 +85,15 @@ func (w *worker) mutant(ctx context.Context, id int, part Part, only string) {
 			continue
 		}
 		at := fmt.Sprintf("%d\t%s", id, j.name)
-		w.began.Store(int64(cpu()))
+		w.began.Store(int64(cputime.Used()))
 		w.limit.Store(int64(j.limit))
 		w.since.Store(time.Now().UnixNano())
 		w.now.Store(&at)
 		say(begins, id, j.name, "")
-		began := cpu()
+		began := cputime.Used()
 		found := judged(ctx, id, j)
 		w.now.Store(nil)
-		took := cpu() - began
+		took := cputime.Used() - began
 		if found != "" {
 			name := j.name
 			if text, ok := strings.CutPrefix(found, bySize); ok {
@@ -138,11 +138,11 @@ func TestSurvey(t *testing.T) {
 				continue
 			}
 			awake.Asked = make([]bool, mostMutants)
-			began := cpu()
+			began := cputime.Used()
 			if found := j.find(t.Context()); found != "" {
 				t.Errorf("%s finds, with nothing changed: %s", j.name, found)
 			}
-			t.Logf("%s: %s takes %.1f s of the processor where there is nothing to be found", part, j.name, (cpu() - began).Seconds())
+			t.Logf("%s: %s takes %.1f s of the processor where there is nothing to be found", part, j.name, (cputime.Used() - began).Seconds())
 			all[string(part)+" "+j.name] = awake.Asked
 			awake.Asked = nil
 		}
@@ -187,7 +187,7 @@ func (w *worker) watch() {
 		why := ""
 		metrics.Read(heap)
 		switch {
-		case int64(cpu())-w.began.Load() > w.limit.Load():
+		case int64(cputime.Used())-w.began.Load() > w.limit.Load():
 			why = fmt.Sprintf("not at an end after %v of the processor", time.Duration(w.limit.Load()))
 		case time.Since(time.Unix(0, w.since.Load())) > mostWall:
 			why = fmt.Sprintf("not at an end after %v", mostWall)
@@ -201,13 +201,4 @@ func (w *worker) watch() {
 		say(hangs, n, judge, why)
 		os.Exit(3)
 	}
-}
-
-// cpu is what the process has used of the processor.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

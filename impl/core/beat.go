@@ -27,7 +27,7 @@ func (c *Coordinator) Beat(now time.Time, r Request) (b Beaten, ok bool) {
 	return c.beaten, true
 }
 
-// emitArm and emitAnswer put effects out, to Beat as they are.
+// arming and emitAnswer put effects out, to Beat as they are.
 func (c *Coordinator) arming(a Arm) {
 	if c.beating && !c.beaten.Armed && c.beaten.Answer.Message == nil {
 		c.beaten.Arm, c.beaten.Armed = a, true

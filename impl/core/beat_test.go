@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/internal/cputime"
 )
 
 // twins are two coordinators that live through the same: one is asked for heartbeats by Step, one by Beat.
@@ -228,20 +228,11 @@ func TestBeatAllocatesNothing(t *testing.T) {
 func BenchmarkBeat(b *testing.B) {
 	w, r := beating(&testing.T{})
 	b.ReportAllocs()
-	before := processorTime()
+	before := cputime.Used()
 	for b.Loop() {
 		if w.heartbeat(&r) != core.None {
 			b.Fatal("refused")
 		}
 	}
-	b.ReportMetric(float64(b.N)/(processorTime()-before).Seconds(), "heartbeats/cpu-s")
-}
-
-// processorTime is what this process has had of it.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	b.ReportMetric(float64(b.N)/(cputime.Used()-before).Seconds(), "heartbeats/cpu-s")
 }

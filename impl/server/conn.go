@@ -51,21 +51,19 @@ func (c *conn) end() {
 	_ = c.SetReadDeadline(time.Now())
 }
 
-// ready reports whether the next request is here as a whole.
-func (c *conn) ready() bool {
+// ready is the size of the next request, if that is here as a whole.
+func (c *conn) ready() (size int, ok bool) {
 	if c.reader.Buffered() < 4 {
-		return false
+		return 0, false
 	}
 	head, _ := c.reader.Peek(4)
-	size := int32(binary.BigEndian.Uint32(head))
-	return size >= 0 && c.reader.Buffered() >= 4+int(size)
+	size = int(int32(binary.BigEndian.Uint32(head)))
+	return size, size >= 0 && c.reader.Buffered() >= 4+size
 }
 
 // read reads a request; it has to be given back with release. It is good until the next one is read.
 func (c *conn) read() (frame []byte, err error) {
-	if c.ready() {
-		head, _ := c.reader.Peek(4)
-		size := int(binary.BigEndian.Uint32(head))
+	if size, ok := c.ready(); ok {
 		if size > c.limits.Frame {
 			return nil, c.tooLarge(size)
 		}

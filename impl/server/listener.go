@@ -197,7 +197,7 @@ func (l *listener) converse(c *conn) error {
 		for {
 			err = s.handle(frame)
 			c.release(frame)
-			if err != nil || l.draining.Load() || len(c.out) >= maxTogether || !c.ready() {
+			if _, more := c.ready(); err != nil || l.draining.Load() || len(c.out) >= maxTogether || !more {
 				break
 			}
 			if frame, err = c.read(); err != nil {

@@ -206,7 +206,7 @@ func (l *loop) fireDue() {
 // take lets a request happen. Its outcome is there, or comes later.
 func (l *loop) take(node int32, r core.Request) (o outcome, later <-chan outcome) {
 	if l.front != nil {
-		if later := l.besides(&r); later != nil {
+		if o, later, done := l.besides(&r); done {
 			return o, later
 		}
 	}
@@ -227,30 +227,28 @@ func (l *loop) take(node int32, r core.Request) (o outcome, later <-chan outcome
 	return o, reply
 }
 
-// besides answers what is not group coordination, and says of a TxnOffsetCommit whether it belongs to a transaction.
-func (l *loop) besides(r *core.Request) <-chan outcome {
-	reply := make(chan outcome, 1)
+// besides answers what is not group coordination, at once or, the end of a transaction, later, and says of a TxnOffsetCommit whether it belongs to a transaction.
+func (l *loop) besides(r *core.Request) (o outcome, later <-chan outcome, done bool) {
 	resp, deleted, ok := l.front.Handle(r.Message, r.Version)
 	if len(deleted) > 0 {
 		l.step(core.TopicsDeleted{Topics: deleted})
 	}
 	if ok {
-		reply <- outcome{resp: resp}
-		return reply
+		return outcome{resp: resp}, nil, true
 	}
 	resp, marker, ok := l.txns.Handle(r.Message, r.Version)
 	if marker != nil {
+		reply := make(chan outcome, 1)
 		l.end(*marker, func(err error) { reply <- outcome{resp, err} })
-		return reply
+		return o, reply, true
 	}
 	if ok {
-		reply <- outcome{resp: resp}
-		return reply
+		return outcome{resp: resp}, nil, true
 	}
 	if commit, ok := r.Message.(*kmsg.TxnOffsetCommitRequest); ok {
 		r.Verified = l.txns.Verify(commit, r.Version)
 	}
-	return nil
+	return o, nil, false
 }
 
 // step lets an event happen, and with it the ends of the writes that it causes, where the log knows of them at once.

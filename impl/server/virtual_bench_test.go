@@ -3,7 +3,6 @@ package server_test
 import (
 	"net"
 	"os"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/server"
+	"github.com/muster-kafka/muster/internal/cputime"
 )
 
 // TestVirtualLifetimes makes groups over a network in memory and lets each of them die of its session timeout, on virtual time, here and on kfake, and
@@ -28,7 +28,7 @@ func TestVirtualLifetimes(t *testing.T) {
 			start func(*testing.T, *kfake.VirtualNetwork) (addr string, stop func())
 		}{{"muster", virtualServer}, {"kfake", virtualFake}} {
 			var took time.Duration
-			begun, spent := time.Now(), processorTime()
+			begun, spent := time.Now(), cputime.Used()
 			synctest.Test(t, func(t *testing.T) {
 				var network kfake.VirtualNetwork
 				addr, stop := side.start(t, &network)
@@ -48,7 +48,7 @@ func TestVirtualLifetimes(t *testing.T) {
 				t.Fatalf("only %v have passed", took)
 			}
 			t.Logf("%-6s %6.0f lifetimes/s, %6.0f in a second of the processor; %v passed",
-				side.name, lifetimes/time.Since(begun).Seconds(), lifetimes/(processorTime()-spent).Seconds(), took.Round(time.Minute))
+				side.name, lifetimes/time.Since(begun).Seconds(), lifetimes/(cputime.Used()-spent).Seconds(), took.Round(time.Minute))
 		}
 	}
 }
@@ -84,13 +84,4 @@ func lifetime(t *testing.T, conn net.Conn) {
 	if r := ask(t, conn, beat, 3).(*kmsg.HeartbeatResponse); r.ErrorCode != core.UnknownMemberID && r.ErrorCode != core.GroupIDNotFound {
 		t.Fatalf("after its session: %d", r.ErrorCode) // kfake has forgotten the group, too
 	}
-}
-
-// processorTime is what this process has had of it.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -2,7 +2,6 @@ package sim_test
 
 import (
 	"fmt"
-	"syscall"
 	"testing"
 	"time"
 
@@ -10,12 +9,13 @@ import (
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/sim"
+	"github.com/muster-kafka/muster/internal/cputime"
 )
 
 // BenchmarkDay is 24 hours of ten groups of three members on virtual time: each member sends a heartbeat every three seconds, each group commits every five,
 // and once an hour a member of each leaves and another one comes.
 func BenchmarkDay(b *testing.B) {
-	before := processorTime()
+	before := cputime.Used()
 	for b.Loop() {
 		d := day{b: b, sim: sim.New(1, core.Settings{})}
 		for g := range 10 {
@@ -48,16 +48,7 @@ func BenchmarkDay(b *testing.B) {
 		}
 		b.ReportMetric(float64(d.requests), "requests/day")
 	}
-	b.ReportMetric((processorTime()-before).Seconds()/float64(b.N), "cpu-s/day")
-}
-
-// processorTime is what this process has had of it.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	b.ReportMetric((cputime.Used()-before).Seconds()/float64(b.N), "cpu-s/day")
 }
 
 type day struct {

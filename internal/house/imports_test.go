@@ -66,7 +66,8 @@ var rules = []rule{
 	{folder: "internal/coverage", ours: []string{"conformance", "checker", "model", "internal/retell"}},
 	{folder: "internal/differ", ours: []string{"conformance", "model", "checker", "fuzz/gen"}, foreign: []string{kmsg}},
 	{folder: "internal/pairs", ours: []string{"conformance", "model", "internal/differ", "internal/stamp"}, tests: []string{"conformance"}},
-	{folder: "internal/servebench", ours: []string{"internal/kafka"}, foreign: []string{franz}},
+	{folder: "internal/cputime"},
+	{folder: "internal/servebench", ours: []string{"internal/cputime", "internal/kafka"}, foreign: []string{franz}},
 	{folder: "internal/house"},
 	{folder: "internal/ruledoc", ours: []string{"model"}},
 	{folder: "internal/divergences", ours: []string{"model", "conformance"}},
@@ -78,7 +79,7 @@ var rules = []rule{
 }
 
 // testHelp is ours and testModules are others' that any _test.go file may import.
-var testHelp = []string{"internal/golden"}
+var testHelp = []string{"internal/golden", "internal/cputime"}
 
 var testModules = []string{"github.com/cockroachdb/pebble/v2", "github.com/google/go-cmp", "go.uber.org/goleak", "pgregory.net/rapid", franz}
 

@@ -56,7 +56,7 @@ func closeAll(all []*conn) {
 // frame is a request as it goes over the wire. All have one correlation id: answers come in order.
 func frame(req kmsg.Request) []byte { return format.AppendRequest(nil, req, 1) }
 
-// peek is the next answer without its size, still in the connection's buffer if it fits there.
+// next is the next answer without its size, still in the connection's buffer if it fits there.
 func (c *conn) next() ([]byte, error) {
 	head, err := c.in.Peek(4)
 	if err != nil {

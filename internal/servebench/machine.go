@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/muster-kafka/muster/internal/cputime"
 )
 
 // tick is what Linux counts processor time in, for all its programs.
@@ -45,15 +46,7 @@ func ticks(fields []string, which ...int) (all time.Duration) {
 }
 
 // own is the processor time of this process and of its children that have ended.
-func own() (all time.Duration) {
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
-		var u syscall.Rusage
-		if syscall.Getrusage(who, &u) == nil {
-			all += time.Duration(u.Utime.Nano() + u.Stime.Nano())
-		}
-	}
-	return all
-}
+func own() time.Duration { return cputime.Used() + cputime.Children() }
 
 // syncLatency is how long it takes to append 512 bytes to a file and sync it, in the folder that servers have theirs in: the median.
 func syncLatency() (time.Duration, error) {

@@ -29,7 +29,7 @@ func (r *report) page() string {
 	b.WriteString(preface)
 	fmt.Fprintf(&b, "%s, Go %s, %s/%s, %d processors, load average %s before the run and %s after; other processes had %.0f %% of the processors in between. ",
 		r.begun.UTC().Format(time.DateOnly), strings.TrimPrefix(runtime.Version(), "go"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), r.load, loadAverage(), 100*r.foreign)
-	fmt.Fprintf(&b, "%s of %d measurements of %v for each number, after one that does not count: %s. ", "Medians", r.o.rounds, r.o.time, "one server after the other, and again from the first")
+	fmt.Fprintf(&b, "Medians of %d measurements of %v for each number, after one that does not count: one server after the other, and again from the first. ", r.o.rounds, r.o.time)
 	fmt.Fprintf(&b, "To append 512 bytes to a file and sync it takes %v there.\n\n", r.fsync.Round(10*time.Microsecond))
 	b.WriteString("| server | what it is |\n| --- | --- |\n")
 	for _, s := range r.servers {

@@ -2,8 +2,6 @@ package kafka
 
 import (
 	"bytes"
-	"io"
-	"os"
 	"regexp"
 	"time"
 )
@@ -31,13 +29,7 @@ var (
 func (t *Target) Fenced() bool {
 	t.fencing.Lock()
 	defer t.fencing.Unlock()
-	f, err := os.Open(t.broker.LogFile())
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	text, _ := io.ReadAll(io.NewSectionReader(f, t.fences.from, most))
-	if t.fences.read(text) {
+	if t.fences.read(t.since(t.fences.from)) {
 		t.fences.seen = time.Now()
 	}
 	return time.Since(t.fences.seen) < recently

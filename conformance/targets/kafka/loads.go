@@ -16,7 +16,7 @@ import (
 // loads, as that of the Scala coordinator does.
 func (t *Target) Sound(ctx context.Context) bool {
 	for range 100 { // 2 s: the end of a load that was given up is not always told
-		asked, ended, ignored := loads(t.since())
+		asked, ended, ignored := loads(t.since(t.logged))
 		if ignored > 0 {
 			return false
 		}
@@ -27,14 +27,14 @@ func (t *Target) Sound(ctx context.Context) bool {
 	return true
 }
 
-// since is the broker's log since its last crash.
-func (t *Target) since() []byte {
+// since is what comes after that place in the broker's log; nothing where it cannot be read.
+func (t *Target) since(from int64) []byte {
 	f, err := os.Open(t.broker.LogFile())
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.NewSectionReader(f, t.logged, most))
+	text, _ := io.ReadAll(io.NewSectionReader(f, from, most))
 	return text
 }
 
