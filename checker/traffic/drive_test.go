@@ -201,7 +201,7 @@ func TestBlamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := recorder()
-			p := plan(60)
+			p := plan(300) // many are not begun: there is no room for more ids, as nobody says that one is gone
 			p.Around, p.Patience = &blaming{}, 5*time.Millisecond
 			if err := traffic.Drive(t.Context(), &fake{answer: answer}, p, rec); err != nil {
 				t.Fatal(err)
@@ -217,7 +217,7 @@ func TestBlamed(t *testing.T) {
 				}
 				conns[c.Conn] = true
 			}
-			if len(h.Calls) < 30 {
+			if len(h.Calls) < 60 { // ten are enough where the target is to blame, and each client may have two more open
 				t.Errorf("only %d calls: the run ended as if the target were to blame", len(h.Calls))
 			}
 		})
