@@ -166,7 +166,7 @@ func (a *around) happened(kind history.FaultKind, at, gone, until time.Time) {
 			f.Gone = c.rec.At(gone)
 		}
 		if f.At < 0 {
-			if kind == history.Restart { // no call had begun: the first waited until it was over
+			if f.Restarts() { // no call had begun: the first waited until it was over
 				continue
 			}
 			f.At = 0
@@ -177,13 +177,23 @@ func (a *around) happened(kind history.FaultKind, at, gone, until time.Time) {
 
 // crash kills the target and starts it again. Requests that are open then have no answer coming; new ones wait.
 func (a *around) crash(ctx context.Context, t Mortal) error {
+	return a.restart(ctx, history.Restart, t, t.Crash)
+}
+
+// shutdown lets the target end as it does when it is asked to, and starts it again. Some of what waits is told so; new requests wait.
+func (a *around) shutdown(ctx context.Context, t Retiring) error {
+	return a.restart(ctx, history.Shutdown, t, func() error { return t.Shutdown(ctx) })
+}
+
+// restart ends the target and starts it again.
+func (a *around) restart(ctx context.Context, kind history.FaultKind, t Recovering, end func() error) error {
 	a.mu.Lock()
 	closed := make(chan struct{})
 	a.open = closed
 	a.life++
 	a.mu.Unlock()
 	at := time.Now()
-	err := t.Crash()
+	err := end()
 	gone := time.Now()
 	if err == nil {
 		err = t.Recover(ctx)
@@ -194,7 +204,7 @@ func (a *around) crash(ctx context.Context, t Mortal) error {
 	if s, ok := t.(interface{ Sound(context.Context) bool }); ok && !s.Sound(ctx) {
 		a.moves() // what it serves is not what it had
 	}
-	a.happened(history.Restart, at, gone, time.Now())
+	a.happened(kind, at, gone, time.Now())
 	close(closed)
 	return nil
 }

@@ -45,6 +45,7 @@ type Options struct {
 type Faults struct {
 	Connections bool // cut, lose answers, hold requests back
 	Crashes     bool // kill the target and start it again
+	Shutdowns   bool // ask it to end and start it again
 	Pauses      bool // let it stand still
 	Appends     bool // let what it writes fail, and hang
 }
@@ -58,6 +59,9 @@ func (f Faults) Kinds() []history.FaultKind {
 	if f.Crashes {
 		all = append(all, history.Restart)
 	}
+	if f.Shutdowns {
+		all = append(all, history.Shutdown)
+	}
 	if f.Pauses {
 		all = append(all, history.Pause)
 	}
@@ -67,10 +71,21 @@ func (f Faults) Kinds() []history.FaultKind {
 	return all
 }
 
+// Recovering is a target that can be started again, on what it has stored.
+type Recovering interface {
+	Recover(context.Context) error
+}
+
 // Mortal is a target that can be killed and started again.
 type Mortal interface {
+	Recovering
 	Crash() error
-	Recover(context.Context) error
+}
+
+// Retiring is a target that ends when it is asked to, and can be started again.
+type Retiring interface {
+	Recovering
+	Shutdown(context.Context) error
 }
 
 // Freezer is a target that can be made to stand still.
@@ -96,9 +111,10 @@ type Divertible interface {
 func Possible(t target.Target) Faults {
 	d, divertible := t.(Divertible)
 	_, mortal := t.(Mortal)
+	_, retiring := t.(Retiring)
 	_, freezer := t.(Freezer)
 	_, writer := t.(Writer)
-	return Faults{Connections: divertible && !d.Secured(), Crashes: mortal, Pauses: freezer, Appends: writer}
+	return Faults{Connections: divertible && !d.Secured(), Crashes: mortal, Shutdowns: retiring, Pauses: freezer, Appends: writer}
 }
 
 const (
@@ -122,7 +138,7 @@ func (o Options) withDefaults(caps target.Capabilities) Options {
 	setDefault(&o.Budget, 2*time.Minute)
 	setDefault(&o.Enough, enough)
 	setDefault(&o.Parallel, maxParallel)
-	if o.Faults.Crashes {
+	if o.Faults.Crashes || o.Faults.Shutdowns {
 		o.Parallel = min(o.Parallel, maxMortal)
 	}
 	if caps.MaxGroups > 0 { // somebody else's: few groups, few requests a second

@@ -57,6 +57,7 @@ func TestDoubts(t *testing.T) {
 		{"many were left", func(r *Report) { r.Left = 30 }, Faults{}, "no time to judge 30 histories"},
 		{"a fault that never happened", func(r *Report) { delete(r.Faults, history.HalfOpen) }, Faults{Connections: true}, `"half-open" was asked for and never happened`},
 		{"a crash that never happened", func(*Report) {}, Faults{Crashes: true}, `"restart" was asked for and never happened`},
+		{"a shutdown that never happened", func(*Report) {}, Faults{Shutdowns: true}, `"shutdown" was asked for and never happened`},
 		{"a pause that never happened", func(*Report) {}, Faults{Pauses: true}, `"pause" was asked for and never happened`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -80,7 +81,8 @@ type deathbed struct {
 	err             error
 }
 
-func (d *deathbed) Crash() error { close(d.killed); return nil }
+func (d *deathbed) Crash() error                   { close(d.killed); return nil }
+func (d *deathbed) Shutdown(context.Context) error { return d.Crash() }
 func (d *deathbed) Recover(context.Context) error {
 	<-d.recover
 	return d.err
@@ -94,8 +96,17 @@ func begun(name string) *cell {
 	}
 }
 
-// TestCrash kills a target: what is open then is to be blamed on that, new requests wait, and histories that had begun know of it.
+// TestCrash ends a target: what is open then is to be blamed on that, new requests wait, and histories that had begun know of it.
 func TestCrash(t *testing.T) {
+	t.Run("killed", func(t *testing.T) {
+		ends(t, history.Restart, func(a *around, d *deathbed) error { return a.crash(t.Context(), d) })
+	})
+	t.Run("shut down", func(t *testing.T) {
+		ends(t, history.Shutdown, func(a *around, d *deathbed) error { return a.shutdown(t.Context(), d) })
+	})
+}
+
+func ends(t *testing.T, kind history.FaultKind, end func(*around, *deathbed) error) {
 	a := newAround(1)
 	one := begun("k")
 	a.join(one)
@@ -109,7 +120,7 @@ func TestCrash(t *testing.T) {
 	}
 	d := &deathbed{killed: make(chan struct{}), recover: make(chan struct{})}
 	crashed := make(chan error)
-	go func() { crashed <- a.crash(t.Context(), d) }()
+	go func() { crashed <- end(a, d) }()
 	<-d.killed
 	if !a.Blames("kc0", life, since) {
 		t.Error("a client whose target was killed is not excused")
@@ -136,8 +147,8 @@ func TestCrash(t *testing.T) {
 	if faults := late.rec.History(history.Header{}).Faults; len(faults) != 0 {
 		t.Errorf("a history that began when the target was dead knows of %+v", faults)
 	}
-	if a.counted()[history.Restart] != 1 {
-		t.Errorf("counted %v", a.counted())
+	if a.counted()[kind] != 1 || h.Faults[0].Kind != kind {
+		t.Errorf("counted %v, the history knows of %v", a.counted(), h.Faults)
 	}
 }
 

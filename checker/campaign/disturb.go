@@ -12,6 +12,7 @@ import (
 // Between two things that are done to the target itself there is time enough for groups to come and go.
 const (
 	betweenCrashes  = 12 * time.Second
+	betweenEnds     = 24 * time.Second
 	betweenPauses   = 3 * time.Second
 	betweenFailures = 4 * time.Second
 	betweenHangs    = 3 * time.Second
@@ -71,6 +72,11 @@ func (c *campaign) harms(between func(shortest, longest time.Duration) time.Dura
 		all = append(all, harm{between: betweenCrashes, do: func(ctx context.Context) error {
 			// Once begun it is seen through, so that whoever closes the target finds it whole.
 			return c.around.crash(context.WithoutCancel(ctx), c.target.(Mortal))
+		}})
+	}
+	if c.o.Faults.Shutdowns {
+		all = append(all, harm{between: betweenEnds, do: func(ctx context.Context) error {
+			return c.around.shutdown(context.WithoutCancel(ctx), c.target.(Retiring))
 		}})
 	}
 	if c.o.Faults.Pauses {

@@ -43,7 +43,7 @@ func (a *around) moved(c *cell) bool {
 func gaveUp(h *history.History) bool {
 	return slices.ContainsFunc(h.Calls, func(c history.Call) bool {
 		if c.Outcome != history.Answered || slices.ContainsFunc(h.Faults, func(f history.Fault) bool {
-			return f.Kind == history.Restart && c.Call <= f.End() && c.Return >= f.At
+			return f.Restarts() && c.Call <= f.End() && c.Return >= f.At
 		}) {
 			return false
 		}

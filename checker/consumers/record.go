@@ -63,7 +63,7 @@ func (g *group) excuse(h *history.History) {
 			}
 		}
 		for _, f := range h.Faults {
-			if f.Kind == history.Restart && f.At <= c.Return && f.End() >= c.Call {
+			if f.Restarts() && f.At <= c.Return && f.End() >= c.Call {
 				c.Outcome = history.Lost
 			}
 		}
@@ -73,7 +73,7 @@ func (g *group) excuse(h *history.History) {
 // Events are those events of ownership that the calls of a history of one group tell.
 func Events(h *history.History) (all []ownership.Event) {
 	for i := range h.Faults {
-		if f := &h.Faults[i]; f.Kind == history.Restart {
+		if f := &h.Faults[i]; f.Restarts() {
 			all = append(all, ownership.Event{Kind: ownership.Restart, Began: f.At, At: f.End()})
 		}
 	}

@@ -108,6 +108,8 @@ type FaultKind string
 const (
 	// Restart: the target was killed between At and Gone, and served again, on what it had stored, at Until.
 	Restart FaultKind = "restart"
+	// Shutdown: the target was asked to end at At, had ended at Gone, and served again, on what it had stored, at Until.
+	Shutdown FaultKind = "shutdown"
 	// Pause: the target stood still from At to Until.
 	Pause FaultKind = "pause"
 	// AppendFails: what the target wrote from At to Until may have failed.
@@ -124,14 +126,14 @@ const (
 	Delay FaultKind = "delay"
 )
 
-var faultKinds = []FaultKind{Restart, Pause, AppendFails, AppendHangs, Cut, ReplyLost, HalfOpen, Delay}
+var faultKinds = []FaultKind{Restart, Shutdown, Pause, AppendFails, AppendHangs, Cut, ReplyLost, HalfOpen, Delay}
 
 // Fault is something that was done on purpose. Faults of connections (Cut, ReplyLost, HalfOpen, Delay) are told for people: what they
 // did to calls is in the calls' outcomes.
 type Fault struct {
 	Kind   FaultKind `json:"kind"`
 	At     int64     `json:"at"`               // when it began
-	Gone   int64     `json:"gone,omitempty"`   // of a Restart: when the target was surely dead
+	Gone   int64     `json:"gone,omitempty"`   // of a Restart or Shutdown: when the target was surely dead
 	Until  int64     `json:"until,omitempty"`  // when it was over; 0 is At
 	Client string    `json:"client,omitempty"` // whose connection it was
 	What   string    `json:"what,omitempty"`   // for people
@@ -242,8 +244,11 @@ func (h *History) Keep(keep func(*Call) bool) *History {
 	return kept
 }
 
-// Restarts says whether the target was killed and started again.
-func (h *History) Restarts() bool { return h.Had(Restart) }
+// Restarts says whether the target has lost what it had in memory, and was started again.
+func (f *Fault) Restarts() bool { return f.Kind == Restart || f.Kind == Shutdown }
+
+// Restarts says whether the target was ended and started again.
+func (h *History) Restarts() bool { return h.Had(Restart) || h.Had(Shutdown) }
 
 // Had says whether a fault of that kind happened.
 func (h *History) Had(kind FaultKind) bool {

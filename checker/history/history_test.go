@@ -154,6 +154,7 @@ func TestDamage(t *testing.T) {
 		{"an unknown fault", func(l []string) []string { return at(l, 11, `"pause"`, `"earthquake"`) }, `line 12: no fault is called "earthquake"`, all, 0},
 		{"a fault that ends before it begins", func(l []string) []string { return at(l, 11, `"until":60`, `"until":6`) }, "is over at 6 ns already", all, 0},
 		{"a restart without an end", func(l []string) []string { return at(l, 11, `"pause"`, `"restart"`) }, "a restart needs gone and until", all, 0},
+		{"a shutdown without an end", func(l []string) []string { return at(l, 11, `"pause"`, `"shutdown"`) }, "a shutdown needs gone and until", all, 0},
 		{"garbage for a call", func(l []string) []string { l[5] = "garbage\n"; return l }, "line 6: not a line of a history", 1, 0},
 		{"garbage for a return", func(l []string) []string { l[6] = "garbage\n"; return l }, "line 7: not a line of a history", all, 1},
 		{"garbage between", func(l []string) []string { return slices.Insert(l, 6, "garbage\n") }, "no call and no fault is missing: all of it is judged", all, 0},

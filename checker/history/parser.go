@@ -191,8 +191,8 @@ func (p *parser) fault(f Fault) {
 	case max(f.Gone, f.Until) > int64(longest):
 		p.report(p.number, "a fault (%s) from %d ns, gone at %d ns, is over at %d ns: more than %v after the start", f.Kind, f.At, f.Gone, f.Until, longest)
 		p.cut = min(p.cut, f.At)
-	case f.Kind == Restart && (f.Gone == 0 || f.Until == 0):
-		p.report(p.number, "a restart needs gone and until: when the target was surely dead, and when it served again")
+	case f.Restarts() && (f.Gone == 0 || f.Until == 0):
+		p.report(p.number, "a %s needs gone and until: when the target was surely dead, and when it served again", f.Kind)
 		p.cut = min(p.cut, f.At)
 	}
 	p.faults = append(p.faults, f)

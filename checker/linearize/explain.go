@@ -328,6 +328,8 @@ func faultWords(f *history.Fault) string {
 	switch f.Kind {
 	case history.Restart:
 		what = "the target is killed, and started again"
+	case history.Shutdown:
+		what = "the target is shut down, and started again"
 	case history.Pause:
 		what = "the target stands still"
 	case history.AppendFails:

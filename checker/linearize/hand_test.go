@@ -211,6 +211,9 @@ func TestByHand(t *testing.T) {
 			b.commit("a", 30, 31, "", -1, 2, 14)
 			b.fetch("a", 50, 51, 1)
 		}, Legal},
+		{"a parked join that a shutdown answers", "", func(b *book) { b.movedJoin(); b.shutdown(20, 30, 40); b.heartbeat("a", 50, 51, "A", 1, 0) }, Legal},
+		{"a parked join that nobody's shutdown answers", "", func(b *book) { b.movedJoin(); b.heartbeat("a", 50, 51, "A", 1, 27) }, Illegal},
+		{"a member does not outlive a shutdown", "", func(b *book) { b.movedJoin(); b.shutdown(20, 30, 40); b.heartbeat("a", 50, 51, "A", 1, 25) }, Illegal},
 		{"the same answer without a crash", "", func(b *book) { b.commit("a", 30, 31, "", -1, 2, 14) }, Illegal},
 		{"a timer that is late by a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 265, 266, "A", 1, 0) }, Legal},
 		{"a timer that is later than a pause", "", func(b *book) { b.alone(); b.pause(20, 220); b.heartbeat("a", 290, 291, "A", 1, 0) }, Illegal},
@@ -345,6 +348,17 @@ func eaten(c *history.Call) { c.Outcome, c.Response = history.Lost, nil }
 
 func (b *book) restart(at, gone, until int64) {
 	b.Faults = append(b.Faults, history.Fault{Kind: history.Restart, At: at * 1e6, Gone: gone * 1e6, Until: until * 1e6})
+}
+
+func (b *book) shutdown(at, gone, until int64) {
+	b.Faults = append(b.Faults, history.Fault{Kind: history.Shutdown, At: at * 1e6, Gone: gone * 1e6, Until: until * 1e6})
+}
+
+// movedJoin: B's JoinGroup waits for A until it is told that the coordinator is another.
+func (b *book) movedJoin() {
+	b.alone()
+	b.join("b", 10, 11, "", refusedJoin(79, "B"))
+	b.join("b", 12, 25, "B", refusedJoin(16, "B"))
 }
 
 func (b *book) pause(at, until int64) {

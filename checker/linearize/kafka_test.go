@@ -42,6 +42,9 @@ func TestBetweenSteps(t *testing.T) {
 		{"a pending id that joins in time is removed", "3.9.2", func(b *book) { expiredJoined(b, 40); b.sync("a", 125, 126, "A", 2, []string{"A"}, 0, "A") }, Illegal},
 		{"a pending id that is removed after it has joined", "4.3.1", func(b *book) { expiredJoined(b, 102); b.sync("a", 125, 126, "A", 2, []string{"A"}, 0, "A") }, Illegal},
 
+		{"a member whose session had ended as it was renewed", "3.9.2", func(b *book) { expiredRenewed(b, 27) }, Legal},
+		{"and the group does not rebalance", "3.9.2", func(b *book) { expiredRenewed(b, 0) }, Illegal},
+
 		{"an OffsetDelete that a JoinGroup overtakes", "3.9.2", func(b *book) { deletedJoining(b, 9) }, Legal},
 		{"an OffsetDelete that no JoinGroup overtakes", "3.9.2", func(b *book) { deletedJoining(b, 12) }, Illegal},
 
@@ -138,6 +141,18 @@ func expiredJoined(b *book, at int) {
 	b.join("a", at, at+3, "A", joined(2, "A", "A", "A", "B"))
 	b.join("b", at, at+3, "B", joined(2, "A", "B"))
 	b.heartbeat("b", at+15, at+16, "B", 2, 25)
+}
+
+// expiredRenewed: B, whose session begins by 33 ms, sends a heartbeat from 134 ms on and is not known 15 ms later; then A is told whether the group rebalances.
+func expiredRenewed(b *book, told int16) {
+	b.alone()
+	b.second()
+	b.sync("a", 30, 31, "A", 2, []string{"A", "B"}, 0, "A")
+	b.sync("b", 32, 33, "B", 2, nil, 0, "B")
+	b.heartbeat("a", 120, 121, "A", 2, 0)
+	b.heartbeat("b", 134, 137, "B", 2, 0)
+	b.heartbeat("b", 150, 151, "B", 2, 25)
+	b.heartbeat("a", 155, 156, "A", 2, told)
 }
 
 // deletedJoining: offsets of a group that has none and nobody but an id that is pending are deleted between 5 and 10 ms; the id joins from then on.

@@ -15,7 +15,7 @@ import (
 // read again.
 func (p *partition) restart(faults []history.Fault) {
 	for i, f := range faults {
-		if f.Kind != history.Restart {
+		if !f.Restarts() {
 			continue
 		}
 		c := &call{id: -int64(i) - 1, client: fmt.Sprintf("restart (%.3f ms - %.3f ms)", ms(f.At), ms(f.Until)), from: f.At, to: f.Until, gone: f.Gone}

@@ -88,7 +88,7 @@ func (o *campaignOptions) campaign(cmd *cobra.Command) error {
 	if err := o.open.securedOnly(spec); err != nil {
 		return err
 	}
-	if _, err := o.faults(campaign.Faults{Connections: true, Crashes: true, Pauses: true, Appends: true}); err != nil {
+	if _, err := o.faults(campaign.Faults{Connections: true, Crashes: true, Shutdowns: true, Pauses: true, Appends: true}); err != nil {
 		return err
 	}
 	known, err := o.known.read()
@@ -132,7 +132,7 @@ func (o *campaignOptions) faults(possible campaign.Faults) (campaign.Faults, err
 		if !possible.Crashes {
 			return cannot(o.open.name + " cannot be killed and started again: only kafka:VERSION can, which Muster starts")
 		}
-		return campaign.Faults{Crashes: true, Pauses: possible.Pauses}, nil
+		return campaign.Faults{Crashes: true, Shutdowns: possible.Shutdowns, Pauses: possible.Pauses}, nil
 	case "appends":
 		if !possible.Appends {
 			return cannot("nobody can make what " + o.open.name + " writes fail: only impl+tcp and impl+serve can be told to")

@@ -180,7 +180,7 @@ func campaignOn(t *testing.T, target, budget string) {
 	if run.code != 0 && run.code != 2 || campaign["illegal"] != 0.0 {
 		t.Errorf("exit code %d, %v illegal:\n%s", run.code, campaign["illegal"], run.stdout)
 	}
-	for _, kind := range []string{"restart", "pause", "delay"} { // the others are too rare for a short time
+	for _, kind := range []string{"restart", "shutdown", "pause", "delay"} { // the others are too rare for a short time
 		if n, _ := campaign["faults"].(map[string]any)[kind].(float64); n == 0 {
 			t.Errorf("%s never happened", kind)
 		}

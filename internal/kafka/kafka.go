@@ -102,10 +102,10 @@ func Start(ctx context.Context, opts Options) (*Broker, error) {
 	return b, nil
 }
 
-// Restart starts a broker that was killed again, on the same port and data.
+// Restart starts a broker that has ended again, on the same port and data.
 func (b *Broker) Restart(ctx context.Context) error {
 	if !b.proc.ended() {
-		return fmt.Errorf("kafka %s at %s still runs: Kill it before Restart", b.Version, b.Addr)
+		return fmt.Errorf("kafka %s at %s still runs: Kill it or let it Shutdown before Restart", b.Version, b.Addr)
 	}
 	return b.nameLog(b.launch(ctx))
 }
@@ -114,6 +114,15 @@ func (b *Broker) Restart(ctx context.Context) error {
 func (b *Broker) Kill() error {
 	defer b.archive.finish(false)
 	return b.proc.kill()
+}
+
+// Shutdown asks the broker to end as an operator does, waits at most 20 s until it has, and keeps its data for Restart. Stop must still be called.
+func (b *Broker) Shutdown(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	clean, err := b.proc.terminate(ctx)
+	b.archive.finish(clean)
+	return err
 }
 
 // Freeze makes the broker stand still until Thaw, with all that it has in memory. Not every system can.
@@ -130,9 +139,7 @@ func (b *Broker) Stop(ctx context.Context) error {
 	if b.zk != nil && b.zk.ended() {
 		_ = b.proc.cmd.Process.Kill() // it would hang in its shutdown
 	}
-	clean, err := b.proc.terminate(ctx)
-	b.archive.finish(clean)
-	return errors.Join(err, b.stopZooKeeper(ctx), b.removeDir())
+	return errors.Join(b.Shutdown(ctx), b.stopZooKeeper(ctx), b.removeDir())
 }
 
 // LogFile is where the broker logs; unless Options said otherwise it goes with Stop (see KeepLog).

@@ -104,13 +104,25 @@ func resigns(version string) bool {
 // Crash kills the broker, and returns when it is gone. Recover starts it on its data again, and returns when it serves.
 func (t *Target) Crash() error {
 	err := t.broker.Kill()
+	t.ended()
+	return err
+}
+
+// Shutdown asks the broker to end, and returns when it has. It gives its groups up first, and tells who waits so. Recover is the other half of this too.
+func (t *Target) Shutdown(ctx context.Context) error {
+	err := t.broker.Shutdown(ctx)
+	t.ended()
+	return err
+}
+
+// ended notes where the broker's log of this life ends.
+func (t *Target) ended() {
 	if info, gone := os.Stat(t.broker.LogFile()); gone == nil {
 		t.logged = info.Size()
 		t.fencing.Lock()
 		t.fences = fences{from: t.logged}
 		t.fencing.Unlock()
 	}
-	return err
 }
 
 // Recover is the other half of Crash.
