@@ -47,11 +47,18 @@ func (g *group) log(h *history.History) *ownership.Log {
 	return l
 }
 
-// excuse notes that calls were open while their client stood still or was killed, or while the target was: that they have no answer says
-// nothing about the target then.
+// excuse notes that calls were open while their client stood still or was killed, or while the target was, or were sent on a connection of a former life of the target's: that
+// they have no answer says nothing about the target then.
 func (g *group) excuse(h *history.History) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	opened := map[int64]int64{} // when connections had been
+	for i := range h.Calls {
+		c := &h.Calls[i]
+		if at, known := opened[c.Conn]; !known || c.Call < at {
+			opened[c.Conn] = c.Call
+		}
+	}
 	for i := range h.Calls {
 		c := &h.Calls[i]
 		if !c.Outcome.Unknown() {
@@ -63,7 +70,7 @@ func (g *group) excuse(h *history.History) {
 			}
 		}
 		for _, f := range h.Faults {
-			if f.Restarts() && f.At <= c.Return && f.End() >= c.Call {
+			if f.Restarts() && f.At <= c.Return && f.End() >= opened[c.Conn] {
 				c.Outcome = history.Lost
 			}
 		}

@@ -106,9 +106,18 @@ func TestExcuse(t *testing.T) {
 		{Client: "other", Call: 29, Return: 35, Outcome: history.Closed},
 		{Client: "other", Call: 41, Return: 42, Outcome: history.Closed},
 		{Client: "killed", Call: 45, Return: 46, Outcome: history.Answered},
+		{Client: "other", Conn: 1, Call: 2, Return: 3, Outcome: history.Answered},
+		{Client: "other", Conn: 1, Call: 47, Return: 48, Outcome: history.Closed},
+		{Client: "other", Conn: 2, Call: 41, Return: 42, Outcome: history.Answered},
+		{Client: "other", Conn: 2, Call: 47, Return: 48, Outcome: history.Closed},
+	}
+	for i := range h.Calls {
+		if h.Calls[i].Conn == 0 {
+			h.Calls[i].Conn = int64(10 + i)
+		}
 	}
 	g.excuse(h)
-	for i, want := range []history.Outcome{history.Lost, history.GivenUp, history.GivenUp, history.Lost, history.Lost, history.Closed, history.Answered} {
+	for i, want := range []history.Outcome{history.Lost, history.GivenUp, history.GivenUp, history.Lost, history.Lost, history.Closed, history.Answered, history.Answered, history.Lost, history.Answered, history.Closed} {
 		if h.Calls[i].Outcome != want {
 			t.Errorf("call %d of %s is %s, want %s", i, h.Calls[i].Client, h.Calls[i].Outcome, want)
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/muster-kafka/muster/checker/observe"
 )
 
-// What a target writes can be made to fail for a while, or to hang until that is over (history.AppendFails, history.AppendHangs). At no other time may it.
+// What a target writes can be made to fail for a while, or to hang until that is over (history.AppendFails, history.AppendHangs). At no other time may it, but that a
+// target which is asked to end may fail at it on its way.
 //
 //   - While writes fail, each request that writes, and each timer that does, is also tried with a write that fails. It does at once.
 //   - While writes hang, others may come between a request and its record. What an OffsetCommit stores is seen later than the group has let it pass; a replacement of a static member
@@ -24,6 +25,8 @@ func (p *partition) appends(faults []history.Fault) {
 		switch faults[i].Kind {
 		case history.AppendFails:
 			p.fails = append(p.fails, w)
+		case history.Shutdown: // it gives up what it writes to before it ends
+			p.fails = append(p.fails, observe.Window{Earliest: faults[i].At, Latest: faults[i].Gone})
 		case history.AppendHangs:
 			p.hangs = append(p.hangs, w)
 		}

@@ -50,6 +50,31 @@ func TestAppendsFail(t *testing.T) {
 	}
 }
 
+// TestShutdownFails: what a target that is asked to end has to write may fail, until it has ended.
+func TestShutdownFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		at, gone, until int64
+		want            Result
+	}{
+		"on its way":      {28, 50, 90, Legal},
+		"before its way":  {34, 50, 90, Illegal},
+		"after its way":   {6, 12, 14, Illegal},
+		"on nobody's way": {0, 0, 0, Illegal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook("3.9.2")
+			b.alone()
+			b.second()
+			b.sync("a", 30, 31, "A", 2, []string{"A", "B"}, 16, "")
+			b.sync("b", 32, 33, "B", 2, nil, 27, "")
+			if test.until > 0 {
+				b.shutdown(test.at, test.gone, test.until)
+			}
+			b.verdict(t, test.want)
+		})
+	}
+}
+
 // TestAppendsHang: while writes hang, others come between a request and its record, and at no other time.
 func TestAppendsHang(t *testing.T) {
 	commit := func(from, to int, code int16, then func(b *book)) func(b *book) { // while B joins, so that A's generation is over when it is answered
