@@ -5,7 +5,7 @@ KAFKA   ?= 4.4.0 4.3.1 4.0.2 3.9.2
 BINARY  := bin/muster
 
 .DEFAULT_GOAL := help
-.PHONY: help build verify test test-kafka test-pages test-clients explore bugs mutants mutants-new mutants-sample fuzz atlas pairs lint fmt bench bench-store bench-serve nightly rewrite clean
+.PHONY: help build verify test test-judges test-kafka test-pages test-clients explore bugs mutants mutants-new mutants-sample fuzz atlas pairs lint fmt bench bench-store bench-serve nightly rewrite clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {gsub(/\$$\(KAFKA\)/, "$(KAFKA)"); printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ verify: ## Judge the embedded reference coordinator (no Java, < 60 s); bin/muste
 
 test: ## The test suite in parts, real Kafka included where Java and Maven are there (< 5 min on two cores)
 	@GO="$(GO)" tools/test.sh
+
+test-judges: ## The judges judged: the reference beside the specification, wrong histories, planted bugs; what make test has no time for (< 5 min)
+	@GO="$(GO)" tools/test-judges.sh
 
 test-kafka: ## Every scenario on real Kafka: $(KAFKA)
 	@GO="$(GO)" tools/test-kafka.sh $(KAFKA)

@@ -3,6 +3,9 @@
 GO=${GO:-go}
 failed=() summary=() missing=()
 
+# Tests of checker/linearize that judge thousands of histories: make test-judges has them, make test has not.
+SLOW_HISTORIES='^Test(BrokenRulesAreNoticed|FailuresAreMadeSmall|MutatedHistoriesAreIllegal|SecondOpinion|TimedAgreement)$'
+
 # part NAME BUDGET COMMAND... runs one part. BUDGET is in seconds; exceeding it is told, not failed: machines differ.
 # With MUSTER_PARTS, a regular expression, only the parts whose names match are run: one that failed can be tried alone.
 part() {

@@ -3,11 +3,10 @@
 #   build        everything compiles, tests with the race detector included
 #   unit         all tests that are not apart, with the race detector
 #   exploration  every state of small groups, with and without their clients (checker/runs)
-#   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, the reference beside
-#                the specification in conformance/targets/embedded, internal/coverage, internal/differ, internal/retell): the race detector
-#                would only slow it down
+#   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, internal/coverage): the race
+#                detector would only slow it down. What takes minutes of it is in make test-judges
 #   scenarios    every scenario on what runs in this process, and with wrong texts
-#   campaign     the judge of concurrent histories, and the judges on planted bugs (fuzz/bugs): real time, so little runs beside it
+#   histories    the judge of concurrent histories
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka... These mostly wait, so that
 #                exploration and judges are done beside them, at the lowest priority
 # Caching is off: rapid reads its settings from the environment, which go test's cache does not see.
@@ -38,8 +37,7 @@ unit() {
 	rm -f "$log"
 	return "$status"
 }
-# The first two take the longest, and the second waits for a third of it: so they begin side by side.
-processor() { $GO test -count=1 -timeout 5m ./checker/runs ./conformance/targets/embedded ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./internal/differ ./internal/retell; }
+processor() { $GO test -count=1 -timeout 5m ./checker/runs ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage; }
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
@@ -47,13 +45,13 @@ scenarios() {
 	for target in model impl; do bin/muster run --strict --target "$target" conformance/scenarios || return; done
 	$GO test -count=1 -timeout 5m -run '^TestWrongTextFails$' ./conformance # runs them thousands of times, which the race detector makes a minute of
 }
-campaign() { $GO test -count=1 -timeout 5m ./checker/linearize ./fuzz/bugs; }
+histories() { $GO test -count=1 -timeout 5m -skip "$SLOW_HISTORIES" ./checker/linearize; }
 real() { tools/test-kafka.sh 4.3.1 3.9.2; }
 
 part 'build' 60 build
 part 'unit, with the race detector' 90 unit
 part 'scenarios in process' 20 scenarios
-part 'campaign' 60 campaign
+part 'histories' 30 histories
 if $kafka; then
 	beside 'exploration, judges' 140 processor
 	part 'Kafka 4.3.1 and 3.9.2' 120 real
