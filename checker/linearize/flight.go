@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/observe"
 )
 
@@ -39,7 +40,7 @@ func (p *partition) overtakes() {
 	slices.SortFunc(others, func(c, d *call) int { return cmp.Compare(c.from, d.from) })
 	ends := make([]int64, len(others)+1) // of those before
 	for i, d := range others {
-		ends[i+1] = max(ends[i], d.to)
+		ends[i+1] = max(ends[i], d.until())
 	}
 	for _, c := range p.calls {
 		if c.assigns() {
@@ -51,10 +52,13 @@ func (p *partition) overtakes() {
 
 // lands is by when the assignment of a call has been written: before its answer, and where there is none as soon as it would be due.
 func (c *call) lands() int64 {
-	if c.actual != nil {
+	switch {
+	case c.actual != nil:
 		return c.to
+	case c.outcome == history.GivenUp:
+		return min(c.to, c.taken)
 	}
-	return min(c.to, c.taken)
+	return c.taken
 }
 
 // inFlight is whose assignment is being written after a step of e.

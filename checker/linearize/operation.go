@@ -112,7 +112,6 @@ type partition struct {
 
 // add puts the call's operations into the partition.
 func (p *partition) add(c *call, end int64) {
-	c.taken = p.slack.after(c.from)
 	op := func(s stage, from, to int64) {
 		p.operations = append(p.operations, &operation{call: c, stage: s, at: observe.Window{Earliest: from, Latest: to}})
 	}

@@ -2,6 +2,8 @@ package linearize
 
 import (
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/muster-kafka/muster/checker/history"
 )
 
 // What a request writes is not written at once. Where another request of the same member is on its way meanwhile it may come before the write has ended, and Kafka then does to the
@@ -23,8 +25,16 @@ func (c *call) rival() string {
 	return ""
 }
 
-// overlap says whether two calls were open at the same time.
-func (c *call) overlap(d *call) bool { return c.from <= d.to && d.from <= c.to }
+// until is how long the coordinator may have been at work on a call: where its client was cut off, for as long as it takes to take a request up, and not only until then.
+func (c *call) until() int64 {
+	if c.outcome == history.Answered || c.outcome == history.GivenUp {
+		return c.to
+	}
+	return max(c.to, c.taken)
+}
+
+// overlap says whether two calls may have been at work at the same time.
+func (c *call) overlap(d *call) bool { return c.from <= d.until() && d.from <= c.until() }
 
 // races notes which requests were open at the same time as their rivals.
 func (p *partition) races() {

@@ -96,7 +96,7 @@ func (d *divided) partition(group string) *partition {
 		rec := s.record
 		c := &call{
 			ticket: checker.Ticket(rec.ID), id: rec.ID, client: rec.Client, message: s.message, version: rec.Version,
-			outcome: rec.Outcome, from: rec.Call, to: rec.Return,
+			outcome: rec.Outcome, from: rec.Call, to: rec.Return, taken: d.slack.after(rec.Call),
 		}
 		if s.says != nil {
 			c.actual = s.says(group)
