@@ -6,6 +6,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -108,6 +109,14 @@ type Replayer interface {
 
 	// Replay is a new coordinator that has read the log as it is now. Nothing of it is this one's.
 	Replay() (Machine, error)
+}
+
+// Heir is a Broker that takes over a log which others have written.
+type Heir interface {
+	Broker
+
+	// Inherit makes the log what the machine's own records follow: Load reads all of it. The machine must be new.
+	Inherit(log []gen.Logged)
 }
 
 // Effects is what a step put out.

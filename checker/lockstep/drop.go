@@ -76,6 +76,9 @@ func (s *shrinker) redo(deeds []deed, told bool) (*walk, []deed, *Violation) {
 	src := &given{}
 	w := s.walk(&replayer{made: choices{head: s.best.head}, at: -1}, told)
 	w.src = src
+	if v := w.loads(); v != nil || w.stats.Inconclusive != "" {
+		return w, nil, v
+	}
 	var done []deed
 	for _, d := range deeds {
 		src.left = d.before

@@ -133,6 +133,7 @@ type walk struct {
 	late     []lateAnswer
 	notes    []string                         // comments for the next block of the trace
 	answered func(*gen.Client, kmsg.Response) // where clients heal: hears of every answer
+	log      *inherited                       // where there is one
 	scratch  scratch
 	verdict  *judgement
 }
@@ -219,6 +220,9 @@ func (w *walk) inWords() *walk {
 func (w *walk) event() *Violation {
 	if e, ok := w.src.(interface{ event() }); ok {
 		e.event()
+	}
+	if v := w.loads(); v != nil || w.stats.Inconclusive != "" {
+		return v
 	}
 	w.deliver()
 	until := w.until()

@@ -32,6 +32,9 @@ type Options struct {
 	// fallen silent the group must become Empty.
 	Heal bool
 
+	// Foreign begins each sequence with a log that others have written (gen.Generator.Foreign), which the machine loads: it has to be a checker.Heir.
+	Foreign bool
+
 	// Watch are the monitors that look on at every step.
 	Watch []monitor.Monitor
 
@@ -142,6 +145,11 @@ func Rapid(newMachine func() checker.Machine, o Options) (r Report) {
 
 // judging is the walk with what is to be judged.
 func (w *walk) judging(o Options) *walk {
+	defer func() {
+		if o.Foreign {
+			w.inherits()
+		}
+	}()
 	if w.blind = o.Blind; len(o.Watch) > 0 {
 		w.watcher = &watcher{groups: map[string]*monitor.Watch{}, behind: map[string]bool{}}
 		for _, m := range o.Watch {

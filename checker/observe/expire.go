@@ -135,7 +135,7 @@ func (w *World) expired(b *Branch, at Window) (may, must []partition) {
 		switch {
 		case o.explicit && !w.breaks(classic.ExpiryExplicit): // expiry.explicit
 			ends = o.expires
-		case expiry == classic.SinceEmpty:
+		case expiry == classic.SinceEmpty && b.emptySince != sinceUnknown:
 			ends = b.emptySince.plus(keep)
 		}
 		switch {

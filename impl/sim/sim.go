@@ -4,6 +4,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -21,6 +22,7 @@ type Sim struct {
 	now    time.Time
 	timers core.TimerQueue
 	log    record.Log
+	whole  []record.Raw // not compacted, where the log has been inherited
 
 	asked    core.Ticket // how many tickets Ask has chosen
 	failWith int16
@@ -100,6 +102,9 @@ func (s *Sim) Unload() {
 	s.Step(core.Unload{})
 }
 
+// Inherit makes records that others have written the beginning of the log. What is appended from then on is kept after them as it is: nothing is compacted.
+func (s *Sim) Inherit(raws []record.Raw) { s.whole = slices.Clone(raws) }
+
 // LoseLog forgets all that has been written, as where the partition is deleted that it was written to.
 func (s *Sim) LoseLog() { s.log = record.Log{} }
 
@@ -111,7 +116,33 @@ func (s *Sim) BeginLoad() {
 
 // EndLoad lets the coordinator read its log to the end, after BeginLoad. The error says what in the log cannot be read; the coordinator
 // does not serve then.
-func (s *Sim) EndLoad() error { return s.read(&s.log) }
+func (s *Sim) EndLoad() error {
+	if s.whole == nil {
+		return s.read(&s.log)
+	}
+	var records []core.Record
+	for _, raw := range s.whole {
+		r, known, err := raw.Record()
+		if err != nil {
+			s.Step(core.LoadEnd{Failed: true})
+			return err
+		}
+		if known {
+			records = append(records, r)
+		}
+	}
+	s.Step(core.Replay{Records: records})
+	s.Step(core.LoadEnd{})
+	return nil
+}
+
+// write puts records into the log.
+func (s *Sim) write(w core.Append) {
+	s.log.Write(w)
+	if s.whole != nil {
+		s.whole = append(s.whole, record.Raws(w, int64(len(s.whole)))...)
+	}
+}
 
 // Take lets a coordinator that has just been made read a log that another one has written, without having it for its own.
 func (s *Sim) Take(log *record.Log) error {
@@ -147,7 +178,7 @@ func (s *Sim) Tear(ev core.Event, kept bool) (bool, error) {
 	}
 	for _, w := range s.held {
 		if kept {
-			s.log.Write(w)
+			s.write(w)
 		}
 	}
 	return true, s.Failover()
@@ -278,10 +309,10 @@ func (s *Sim) remind() {
 func (s *Sim) end(w core.Append, code int16) {
 	switch code {
 	case core.None:
-		s.log.Write(w)
+		s.write(w)
 		s.late = nil // durable, as all before it
 	case core.RequestTimedOut:
-		s.log.Write(w)
+		s.write(w)
 		s.late = append(s.late, w.ID)
 	}
 	s.acks = append(s.acks, core.Appended{ID: w.ID, Code: code})

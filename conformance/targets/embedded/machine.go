@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/record"
 	"github.com/muster-kafka/muster/impl/sim"
 	"github.com/muster-kafka/muster/model/classic"
 )
@@ -27,6 +29,7 @@ var (
 	_ checker.Jumper   = (*Machine)(nil)
 	_ checker.Tearer   = (*Machine)(nil)
 	_ checker.Refuser  = (*Machine)(nil)
+	_ checker.Heir     = (*Machine)(nil)
 )
 
 // NewMachine returns the reference coordinator for lock-step. Partitions 0 to 2 of topics "t" and "u" exist.
@@ -189,6 +192,18 @@ func (m *Machine) Loaded() {
 			m.reported = append(m.reported, err)
 		}
 	})
+}
+
+// Inherit makes a log that others have written the beginning of this one's.
+func (m *Machine) Inherit(log []gen.Logged) {
+	raws := make([]record.Raw, len(log))
+	for i, r := range log {
+		raws[i] = record.Raw{Position: int64(i), Key: r.Key, Value: r.Value, Marker: r.Marker, Commit: r.Commit}
+		if r.Producer != gen.NoProducer {
+			raws[i].Producer = &core.Producer{ID: r.Producer, Epoch: r.Epoch}
+		}
+	}
+	m.sim.Inherit(raws)
 }
 
 // Replay is a coordinator that has read what this one has written. It has no limit, which a group may have outgrown (max-size.load).

@@ -55,6 +55,14 @@ func WalkEdges(seed uint64) (Options, lockstep.Options) {
 	return machine, o
 }
 
+// WalkForeign is Walk from a log that other brokers and older releases have written (gen.Generator.Foreign), with all that can be done to a broker. The machine starts on it again and
+// again: it is never compacted.
+func WalkForeign(seed uint64) (Options, lockstep.Options) {
+	machine, o := Walk(uint64(len(WalkKinds))*(seed/uint64(len(WalkKinds)-1)) + 1 + seed%uint64(len(WalkKinds)-1)) // all kinds but the first
+	o.Foreign, o.Setup.Torn, o.Setup.Network = true, false, false
+	return machine, o
+}
+
 // logErrors are what the log says of writes that it refuses: one of each kind that Kafka answers in a way of its own, and one that it passes on.
 var logErrors = []int16{
 	core.NotEnoughReplicas, core.UnknownTopicOrPartition, core.NotLeaderOrFollower, core.KafkaStorageError, core.MessageTooLarge, core.RecordListTooLarge,
