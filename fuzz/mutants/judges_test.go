@@ -41,6 +41,8 @@ var judges = map[Part][]judge{
 		{name: "healing", limit: 5 * time.Second, find: func(context.Context) string { return walks(0, 4, 40, 60, true) }},
 		{name: "monitors", limit: 5 * time.Second, find: func(context.Context) string { return watched() }},
 		{name: edges, limit: 15 * time.Second, find: func(context.Context) string { return walksAtTheEdges(0, 8, 40, 80) }},
+		{name: foreign, limit: 10 * time.Second, find: func(context.Context) string { return walksFromForeignLogs(0, 12, 40, 25) }},
+		{name: "beats", limit: 10 * time.Second, find: func(context.Context) string { return walksOfBeats(0, 8, 20, 60) }},
 		{name: "slow log", limit: 15 * time.Second, find: func(context.Context) string { return walksOnASlowLog(0, 8, 30, 60) }},
 		{name: "scenarios over TCP", limit: 15 * time.Second, find: overTCP, erratic: true},
 		{name: "longer walks", limit: 15 * time.Second, find: func(context.Context) string { return walks(0, 24, 40, 100, false) }},
@@ -52,6 +54,7 @@ var judges = map[Part][]judge{
 		{name: "scenarios of old releases", limit: 10 * time.Second, find: func(ctx context.Context) string { return scenarios(ctx, oldReleases...) }},
 		{name: "recorded histories", limit: 5 * time.Second, find: recorded, erratic: true},
 		{name: edges, limit: 15 * time.Second, find: func(context.Context) string { return walksAtTheEdges(0, 8, 40, 80) }},
+		{name: foreign, limit: 10 * time.Second, find: func(context.Context) string { return walksFromForeignLogs(0, 12, 40, 25) }},
 		{name: "longer walks", limit: 15 * time.Second, find: func(context.Context) string { return walks(0, 24, 40, 100, false) }},
 		{name: byItself, limit: 40 * time.Second, find: alone},
 		{name: "exploration", limit: 20 * time.Second, find: besideEachOther},
@@ -91,6 +94,21 @@ const edges = "walks at the edges"
 // walksAtTheEdges walks where clients and logs do what they seldom do.
 func walksAtTheEdges(from, to uint64, checks, steps int) string {
 	return walksOf(from, to, checks, steps, embedded.WalkEdges, walk)
+}
+
+// foreign is the judge of walksFromForeignLogs.
+const foreign = "foreign logs"
+
+// walksFromForeignLogs walks from what other brokers and older releases have written.
+func walksFromForeignLogs(from, to uint64, checks, steps int) string {
+	return walksOf(from, to, checks, steps, embedded.WalkForeign, walk)
+}
+
+// walksOfBeats walks where heartbeats go the way that a server has for them.
+func walksOfBeats(from, to uint64, checks, steps int) string {
+	return walksOf(from, to, checks, steps, embedded.WalkEdges, func(settings embedded.Options, o lockstep.Options) string {
+		return walkOn(settings, o, func(s embedded.Options) checker.Machine { return embedded.NewBeating(s) })
+	})
 }
 
 // walksOnASlowLog walks while writes are open, or take too long.

@@ -31,6 +31,7 @@ type Sim struct {
 	late     []core.AppendID // have timed out, and are in the log
 	acks     []core.Appended // in the order of their writes
 	instant  []core.TimerID  // armed without length
+	beats    bool            // heartbeats go by core.Beat
 	out      Output
 }
 
@@ -272,8 +273,40 @@ func (s *Sim) settle() {
 	}
 }
 
+// Beat has heartbeats go by core.Beat, as a server's do, where that takes them, and their answers taken back as soon as they have been copied.
+func (s *Sim) Beat() { s.beats = true }
+
+func (s *Sim) beat(ev core.Event) (effects []core.Effect, ok bool) {
+	r, is := ev.(core.Request)
+	if _, beat := r.Message.(*kmsg.HeartbeatRequest); !is || !beat || !s.beats {
+		return nil, false
+	}
+	b, ok := s.core.Beat(s.now, r)
+	if !ok {
+		return nil, false
+	}
+	if effects = b.Others; effects == nil {
+		if b.Armed {
+			effects = append(effects, b.Arm)
+		}
+		effects = append(effects, b.Answer)
+	}
+	for i, e := range effects {
+		if a, answer := e.(core.Answer); answer {
+			beat := *a.Message.(*kmsg.HeartbeatResponse)
+			core.Reuse(a.Message)
+			effects[i] = core.Answer{Ticket: a.Ticket, Message: &beat}
+		}
+	}
+	return effects, true
+}
+
 func (s *Sim) step(ev core.Event) {
-	for _, e := range s.core.Step(s.now, ev) {
+	effects, beaten := s.beat(ev)
+	if !beaten {
+		effects = s.core.Step(s.now, ev)
+	}
+	for _, e := range effects {
 		switch e := e.(type) {
 		case core.Answer:
 			s.out.Answers = append(s.out.Answers, e)

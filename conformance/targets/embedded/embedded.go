@@ -46,6 +46,8 @@ type Options struct {
 
 	// Watch is told of every step that the coordinator takes, in their order, over TCP alone. What the log has acknowledged within a step is part of it.
 	Watch func(Step)
+
+	beats bool
 }
 
 // The settings of the brokers that the harness starts itself: sessions may be short, so that scenarios can be scaled down.

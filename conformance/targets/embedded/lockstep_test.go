@@ -55,6 +55,21 @@ func TestLockstepAtTheEdges(t *testing.T) {
 	}
 }
 
+// They agree where heartbeats go the way that a server has for them.
+func TestLockstepOfBeats(t *testing.T) {
+	for seed := range uint64(2 * len(embedded.WalkKinds)) {
+		settings, options := embedded.WalkEdges(seed)
+		options.Checks, options.Steps = *checks/4, 60
+		r := lockstep.Rapid(func() checker.Machine { return embedded.NewBeating(settings) }, options)
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if r.Violation != nil {
+			t.Fatalf("seed %d:\n%s", seed, r.Violation.String())
+		}
+	}
+}
+
 // After whatever has happened, the clients of the coordinator get together again, and a group that all have left becomes Empty; every step of
 // that is judged in lock-step too.
 func TestClientsHeal(t *testing.T) {

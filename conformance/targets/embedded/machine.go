@@ -39,7 +39,9 @@ func NewMachine(seed uint64) *Machine { return NewMachineWith(Options{Seed: seed
 func NewMachineWith(o Options) *Machine {
 	m := &Machine{options: o}
 	tell := o.Report
-	o.CleanupInterval = 0
+	if o.CleanupInterval = 0; o.beats {
+		o.CleanupInterval = never
+	}
 	o.Report = func(err error) {
 		m.reported = append(m.reported, err)
 		if tell != nil {
@@ -51,6 +53,18 @@ func NewMachineWith(o Options) *Machine {
 	m.sim = sim.New(o.Seed, settings)
 	return m
 }
+
+// NewBeating returns one whose heartbeats are answered by the way that a server has for them (core.Beat). It has a timer for cleaning up, though that never comes: so a heartbeat may
+// be the first thing that the coordinator is asked, and then sets two timers.
+func NewBeating(o Options) *Machine {
+	o.beats = true
+	m := NewMachineWith(o)
+	m.sim.Beat()
+	return m
+}
+
+// never is longer than any walk.
+const never = 1 << 20 * time.Hour
 
 // otherTopic is a second topic of machines.
 const otherTopic = "u"
