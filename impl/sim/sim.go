@@ -188,6 +188,9 @@ func (s *Sim) Tear(ev core.Event, kept bool) (bool, error) {
 // HoldWrites leaves writes open until EndWrite, for as long as it is on.
 func (s *Sim) HoldWrites(on bool) { s.hold = on }
 
+// Release works no longer on writes that are held: whoever has them out of Drain ends them himself, by Step of an Appended.
+func (s *Sim) Release() { s.hold, s.held = false, nil }
+
 // EndWrite ends the oldest open write with this code; false if none is open.
 func (s *Sim) EndWrite(code int16) bool {
 	if len(s.held) == 0 {
