@@ -41,7 +41,7 @@ var judges = map[Part][]judge{
 		{name: "healing", limit: 5 * time.Second, find: func(context.Context) string { return walks(0, 4, 40, 60, true) }},
 		{name: "monitors", limit: 5 * time.Second, find: func(context.Context) string { return watched() }},
 		{name: edges, limit: 15 * time.Second, find: func(context.Context) string { return walksAtTheEdges(0, 8, 40, 80) }},
-		{name: "open writes", limit: 5 * time.Second, find: func(context.Context) string { return waiting() }},
+		{name: "plays", limit: 5 * time.Second, find: func(context.Context) string { return plays() }},
 		{name: foreign, limit: 10 * time.Second, find: func(context.Context) string { return walksFromForeignLogs(0, 12, 40, 25) }},
 		{name: "beats", limit: 10 * time.Second, find: func(context.Context) string { return walksOfBeats(0, 8, 20, 60) }},
 		{name: "slow log", limit: 15 * time.Second, find: func(context.Context) string { return walksOnASlowLog(0, 8, 30, 60) }},
@@ -112,9 +112,9 @@ func walksOfBeats(from, to uint64, checks, steps int) string {
 	})
 }
 
-// waiting plays step by step what coordinators do while a write is open.
-func waiting() string {
-	if err := embedded.Waiting(); err != nil {
+// plays plays step by step what walks do not come to.
+func plays() string {
+	if err := embedded.Plays(); err != nil {
 		return err.Error()
 	}
 	return ""

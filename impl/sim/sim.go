@@ -32,6 +32,7 @@ type Sim struct {
 	acks     []core.Appended // in the order of their writes
 	instant  []core.TimerID  // armed without length
 	beats    bool            // heartbeats go by core.Beat
+	open     []core.AppendID // writes that have not ended, as far as the coordinator has been told
 	out      Output
 }
 
@@ -286,6 +287,9 @@ func (s *Sim) beat(ev core.Event) (effects []core.Effect, ok bool) {
 	}
 	b, ok := s.core.Beat(s.now, r)
 	if !ok {
+		if len(s.open) == 0 {
+			panic("sim: a Heartbeat is refused by Beat though no write is open")
+		}
 		return nil, false
 	}
 	if effects = b.Others; effects == nil {
@@ -305,6 +309,9 @@ func (s *Sim) beat(ev core.Event) (effects []core.Effect, ok bool) {
 }
 
 func (s *Sim) step(ev core.Event) {
+	if a, ok := ev.(core.Appended); ok && a.Code != core.RequestTimedOut {
+		s.open = slices.DeleteFunc(s.open, func(id core.AppendID) bool { return id == a.ID || id < a.ID && a.Code == core.None })
+	}
 	effects, beaten := s.beat(ev)
 	if !beaten {
 		effects = s.core.Step(s.now, ev)
@@ -316,7 +323,7 @@ func (s *Sim) step(ev core.Event) {
 		case core.Reject:
 			s.out.Rejects = append(s.out.Rejects, e)
 		case core.Append:
-			s.out.Appends = append(s.out.Appends, e)
+			s.out.Appends, s.open = append(s.out.Appends, e), append(s.open, e.ID)
 			if s.hold || len(s.held) > 0 { // writes end in their order
 				s.held = append(s.held, e)
 			} else {

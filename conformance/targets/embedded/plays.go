@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,20 +13,26 @@ import (
 	"github.com/muster-kafka/muster/impl/sim"
 )
 
-// Waiting plays what coordinators do while a write is open, step by step, and returns what is not as it is in Kafka. Walks on a slow log (Slow) only look at what becomes of it in the
-// end; here it is also judged who waits, who does not, and who is told which error.
-func Waiting() error {
+// Plays plays, step by step, what walks do not come to, or not in a way that they could judge, and returns what is not as it is in Kafka: mostly what coordinators do while a write is
+// open. Walks on a slow log (Slow) only look at what becomes of it in the end; here it is judged who waits, who does not, and who is told which error. All of it is played a second
+// time with heartbeats that go by core.Beat.
+func Plays() error {
 	for _, play := range plays {
-		w := newWaiting(play.options)
-		play.play(w)
-		for _, err := range w.reported {
-			var inconsistent *core.InconsistencyError
-			if errors.As(err, &inconsistent) {
-				w.blame("reports %v", err)
+		for _, beats := range []bool{false, true} {
+			w := newPlayed(play.options)
+			if beats {
+				w.sim.Beat()
 			}
-		}
-		if w.fault != nil {
-			return fmt.Errorf("%s: %w", play.name, w.fault)
+			play.play(w)
+			for _, err := range w.reported {
+				var inconsistent *core.InconsistencyError
+				if errors.As(err, &inconsistent) {
+					w.blame("reports %v", err)
+				}
+			}
+			if w.fault != nil {
+				return fmt.Errorf("%s: %w", play.name, w.fault)
+			}
 		}
 	}
 	return nil
@@ -35,13 +42,13 @@ func Waiting() error {
 type play struct {
 	name    string
 	options Options
-	play    func(w *waiting)
+	play    func(w *played)
 }
 
-var plays = append(append(append(waitingCommits, waitingGroups...), waitingDeletions...), waitingCleanups...)
+var plays = slices.Concat(waitingCommits, waitingGroups, waitingDeletions, waitingCleanups, oddRequests)
 
-// waiting is a coordinator whose writes end when they are told to, from slow on.
-type waiting struct {
+// played is a coordinator whose writes end when they are told to, from slow on.
+type played struct {
 	sim      *sim.Sim
 	asked    core.Ticket
 	answers  map[core.Ticket]kmsg.Response
@@ -51,8 +58,8 @@ type waiting struct {
 	fault    error // the first
 }
 
-func newWaiting(o Options) *waiting {
-	w := &waiting{answers: map[core.Ticket]kmsg.Response{}}
+func newPlayed(o Options) *played {
+	w := &played{answers: map[core.Ticket]kmsg.Response{}}
 	o.OffsetsRetention = 10 * time.Second
 	o.Report = func(err error) { w.reported = append(w.reported, err) }
 	settings := o.settings()
@@ -61,24 +68,24 @@ func newWaiting(o Options) *waiting {
 	return w
 }
 
-func (w *waiting) blame(format string, args ...any) {
+func (w *played) blame(format string, args ...any) {
 	if w.fault == nil {
 		w.fault = fmt.Errorf(format, args...)
 	}
 }
 
 // slow holds all writes from here on, and forgets those before.
-func (w *waiting) slow() {
+func (w *played) slow() {
 	w.sim.HoldWrites(true)
 	w.writes = nil
 }
 
-func (w *waiting) event(ev core.Event) {
+func (w *played) event(ev core.Event) {
 	w.sim.Step(ev)
 	w.take()
 }
 
-func (w *waiting) take() {
+func (w *played) take() {
 	out := w.sim.Drain()
 	for _, a := range out.Answers {
 		if w.answers[a.Ticket] != nil {
@@ -93,7 +100,7 @@ func (w *waiting) take() {
 }
 
 // ends ends the nth write since slow, or says that it takes too long.
-func (w *waiting) ends(n int, code int16) {
+func (w *played) ends(n int, code int16) {
 	if n < 0 || n >= len(w.writes) {
 		w.blame("there is no write %d", n)
 		return
@@ -102,19 +109,19 @@ func (w *waiting) ends(n int, code int16) {
 }
 
 // wrote wants so many writes since slow.
-func (w *waiting) wrote(n int) {
+func (w *played) wrote(n int) {
 	if len(w.writes) != n {
 		w.blame("%d writes, not %d", len(w.writes), n)
 	}
 }
 
-func (w *waiting) advance(d time.Duration) {
+func (w *played) advance(d time.Duration) {
 	w.sim.Advance(d)
 	w.take()
 }
 
 // ask sends a request of the newest version that is spoken here, or of a given one.
-func (w *waiting) ask(req kmsg.Request, version ...int16) core.Ticket {
+func (w *played) ask(req kmsg.Request, version ...int16) core.Ticket {
 	w.asked++
 	v := map[kmsg.Key]int16{
 		kmsg.JoinGroup: 9, kmsg.SyncGroup: 5, kmsg.Heartbeat: 4, kmsg.LeaveGroup: 5, kmsg.OffsetCommit: 9, kmsg.OffsetFetch: 9, kmsg.DescribeGroups: 5, kmsg.DeleteGroups: 2,
@@ -128,7 +135,7 @@ func (w *waiting) ask(req kmsg.Request, version ...int16) core.Ticket {
 }
 
 // open wants requests that wait.
-func (w *waiting) open(all ...core.Ticket) {
+func (w *played) open(all ...core.Ticket) {
 	for _, t := range all {
 		if w.answers[t] != nil {
 			w.blame("request %d does not wait: %s", t, said(w.answers[t]))
@@ -137,14 +144,14 @@ func (w *waiting) open(all ...core.Ticket) {
 }
 
 // says wants a request that has been answered so: the error codes in order, or for one without errors what was asked for.
-func (w *waiting) says(t core.Ticket, want string) {
+func (w *played) says(t core.Ticket, want string) {
 	if got := said(w.answers[t]); got != want {
 		w.blame("request %d: %q, not %q", t, got, want)
 	}
 }
 
 // at once asks and wants an answer.
-func (w *waiting) atOnce(req kmsg.Request, want string) { w.says(w.ask(req), want) }
+func (w *played) atOnce(req kmsg.Request, want string) { w.says(w.ask(req), want) }
 
 // said is an answer in short.
 func said(resp kmsg.Response) string {
@@ -284,7 +291,7 @@ func deletesOffset(group string) *kmsg.OffsetDeleteRequest {
 }
 
 // member joins a group by version 3 and returns its id.
-func (w *waiting) id(t core.Ticket) string {
+func (w *played) id(t core.Ticket) string {
 	m, ok := w.answers[t].(*kmsg.JoinGroupResponse)
 	if !ok {
 		w.blame("request %d is no JoinGroup that has been answered", t)
@@ -294,14 +301,14 @@ func (w *waiting) id(t core.Ticket) string {
 }
 
 // stable makes a group of one member Stable, in generation 1, and returns its id.
-func (w *waiting) stable(group string) string {
+func (w *played) stable(group string) string {
 	id := w.id(w.ask(join(group, ""), 3))
 	w.atOnce(syncs(group, id, 1, id), "0x")
 	return id
 }
 
 // pair makes a group of two members, in generation 2, in which nobody has sent SyncGroup; the first one leads.
-func (w *waiting) pair(group string) (leader, follower string) {
+func (w *played) pair(group string) (leader, follower string) {
 	leader = w.id(w.ask(join(group, ""), 3))
 	second := w.ask(join(group, ""), 3)
 	again := w.ask(join(group, leader), 3)

@@ -21,7 +21,7 @@ func groupOf(code int16) string { return fmt.Sprint("of", code) }
 
 // Commits, and what waits behind them.
 var waitingCommits = []play{
-	{name: "a commit that is late", play: func(w *waiting) {
+	{name: "a commit that is late", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")
 		w.slow()
 		commit, txn := w.ask(commits("g", 2)), w.ask(txnCommits("u", 1, 5))
@@ -45,7 +45,7 @@ var waitingCommits = []play{
 		w.atOnce(fetches("g", true), "0 0@2")
 		w.atOnce(fetches("u", true), "0 88@-1")
 	}},
-	{name: "a commit that is late and lost", play: func(w *waiting) {
+	{name: "a commit that is late and lost", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")
 		w.slow()
 		w.ask(commits("g", 2))
@@ -58,7 +58,7 @@ var waitingCommits = []play{
 		w.atOnce(describes("g"), "Empty0")
 		w.atOnce(describes("new"), "Dead0")
 	}},
-	{name: "what is said of a write goes for those before it that are late", play: func(w *waiting) {
+	{name: "what is said of a write goes for those before it that are late", play: func(w *played) {
 		w.slow()
 		first, second, third := w.ask(commits("g", 1)), w.ask(commits("h", 2)), w.ask(commits("i", 3))
 		w.ends(1, core.RequestTimedOut)
@@ -70,7 +70,7 @@ var waitingCommits = []play{
 		w.atOnce(fetches("g", true), "0 0@1")
 		w.atOnce(fetches("h", true), "0 0@2")
 	}},
-	{name: "a failure is of its own write alone", play: func(w *waiting) {
+	{name: "a failure is of its own write alone", play: func(w *played) {
 		w.slow()
 		w.ask(commits("g", 1))
 		w.ask(commits("h", 2))
@@ -81,7 +81,7 @@ var waitingCommits = []play{
 		w.ends(0, core.None)
 		w.atOnce(fetches("g", true), "0 0@1")
 	}},
-	{name: "offsets outlive the group that they were to be of", play: func(w *waiting) {
+	{name: "offsets outlive the group that they were to be of", play: func(w *played) {
 		w.slow()
 		w.says(w.ask(join("g", "")), "79")
 		commit := w.ask(commits("g", 4))
@@ -92,7 +92,7 @@ var waitingCommits = []play{
 		w.atOnce(describes("g"), "Empty0")
 		w.atOnce(fetches("g", true), "0 0@4")
 	}},
-	{name: "an offset that is durable keeps its group when a commit fails", play: func(w *waiting) {
+	{name: "an offset that is durable keeps its group when a commit fails", play: func(w *played) {
 		w.slow()
 		w.ask(commits("g", 1))
 		w.ask(txnCommits("g", 1, 2))
@@ -102,7 +102,7 @@ var waitingCommits = []play{
 		w.ends(2, core.None)
 		w.atOnce(describes("g"), "Empty0")
 	}},
-	{name: "who waits behind a commit", play: func(w *waiting) {
+	{name: "who waits behind a commit", play: func(w *played) {
 		for _, r := range append(refusals, struct {
 			code                int16
 			commit, beat, fetch string
@@ -142,7 +142,7 @@ var waitingCommits = []play{
 			w.ends(len(w.writes)-1, core.None)
 		}
 	}},
-	{name: "what a commit refuses is answered behind others", play: func(w *waiting) {
+	{name: "what a commit refuses is answered behind others", play: func(w *played) {
 		w.slow()
 		w.ask(commits("g", 1))
 		long := commits("h", 2)
@@ -156,7 +156,7 @@ var waitingCommits = []play{
 		w.ends(0, core.None)
 		w.says(refused, "12")
 	}},
-	{name: "a marker", play: func(w *waiting) {
+	{name: "a marker", play: func(w *played) {
 		end := func(commit bool) { w.event(core.Marker{Producer: core.Producer{ID: 1}, Commit: commit}) }
 		marked := func(codes ...int16) {
 			if len(w.marked) != len(codes) || len(codes) > 0 && w.marked[0] != codes[0] {
@@ -191,7 +191,7 @@ var waitingCommits = []play{
 		marked(core.NotLeaderOrFollower)
 		w.wrote(1)
 	}},
-	{name: "who waits when the coordinator gives up", play: func(w *waiting) {
+	{name: "who waits when the coordinator gives up", play: func(w *played) {
 		w.atOnce(commits("e", 1), "0")
 		id := w.stable("g")
 		w.slow()

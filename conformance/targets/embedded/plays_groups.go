@@ -10,7 +10,7 @@ import (
 
 // Groups whose records are on their way.
 var waitingGroups = []play{
-	{name: "a group that cannot be made", options: Options{InitialDelay: 5 * time.Second}, play: func(w *waiting) {
+	{name: "a group that cannot be made", options: Options{InitialDelay: 5 * time.Second}, play: func(w *played) {
 		for code, told := range map[int16]string{core.MessageTooLarge: "-1", core.NotEnoughReplicas: "15", core.NotLeaderOrFollower: "16"} {
 			w.slow()
 			first, second, third := w.ask(join("g", ""), 3), w.ask(join("g", ""), 3), w.ask(join("g", ""))
@@ -25,7 +25,7 @@ var waitingGroups = []play{
 			w.wrote(1)
 		}
 	}},
-	{name: "a group whose making is late", options: Options{InitialDelay: 5 * time.Second}, play: func(w *waiting) {
+	{name: "a group whose making is late", options: Options{InitialDelay: 5 * time.Second}, play: func(w *played) {
 		w.slow()
 		first, second, third := w.ask(join("g", ""), 3), w.ask(join("g", ""), 3), w.ask(join("g", ""))
 		w.ends(0, core.RequestTimedOut)
@@ -42,13 +42,13 @@ var waitingGroups = []play{
 		}
 		w.atOnce(describes("g"), "CompletingRebalance2")
 	}},
-	{name: "an id that was handed out while the making is late", play: func(w *waiting) {
+	{name: "an id that was handed out while the making is late", play: func(w *played) {
 		w.slow()
 		id := w.id(w.ask(join("g", "")))
 		w.ends(0, core.RequestTimedOut)
 		w.says(w.ask(join("g", id)), "0 gen=1 of 1")
 	}},
-	{name: "an assignment that cannot be written", play: func(w *waiting) {
+	{name: "an assignment that cannot be written", play: func(w *played) {
 		for _, r := range refusals {
 			w.sim.Release()
 			group := groupOf(r.code)
@@ -71,7 +71,7 @@ var waitingGroups = []play{
 			w.says(again, "0x")
 		}
 	}},
-	{name: "a leader that repeats itself while its assignment is written", play: func(w *waiting) {
+	{name: "a leader that repeats itself while its assignment is written", play: func(w *played) {
 		leader, follower := w.pair("g")
 		w.slow()
 		waits, first := w.ask(syncs("g", follower, 2)), w.ask(syncs("g", leader, 2, leader, follower))
@@ -84,7 +84,7 @@ var waitingGroups = []play{
 		w.says(second, "0x")
 		w.atOnce(syncs("g", leader, 2), "0x")
 	}},
-	{name: "a rebalance that begins while an assignment is written", play: func(w *waiting) {
+	{name: "a rebalance that begins while an assignment is written", play: func(w *played) {
 		for i, code := range []int16{core.None, core.NotEnoughReplicas} {
 			w.sim.Release()
 			group := []string{"g", "h"}[i]
@@ -111,7 +111,7 @@ var waitingGroups = []play{
 			w.says(next, "0")
 		}
 	}},
-	{name: "the end of a group's last member", play: func(w *waiting) {
+	{name: "the end of a group's last member", play: func(w *played) {
 		for _, r := range refusals {
 			w.sim.Release()
 			group := groupOf(r.code)
@@ -144,7 +144,7 @@ var waitingGroups = []play{
 		}
 	}},
 	{name: "a replacement", play: replacements},
-	{name: "a replacement of a leader, told in an old version", play: func(w *waiting) {
+	{name: "a replacement of a leader, told in an old version", play: func(w *played) {
 		w.sim.Release()
 		leader, _ := staticPair(w, "g")
 		w.slow()
@@ -158,7 +158,7 @@ var waitingGroups = []play{
 }
 
 // staticPair is a Stable group of i1, which leads, and i2, in generation 2.
-func staticPair(w *waiting, group string) (leader, follower string) {
+func staticPair(w *played, group string) (leader, follower string) {
 	leader = w.id(w.ask(joinAs(group, "", "i1")))
 	w.ask(joinAs(group, "", "i2"))
 	second := w.asked
@@ -169,7 +169,7 @@ func staticPair(w *waiting, group string) (leader, follower string) {
 }
 
 // replacements are of static members, one after the other, each in a group of its own.
-func replacements(w *waiting) {
+func replacements(w *played) {
 	for _, r := range refusals { // the former self is there again
 		w.sim.Release()
 		group := groupOf(r.code)

@@ -28,7 +28,7 @@ var postponed = []struct {
 
 // Deletions on their way.
 var waitingDeletions = []play{
-	{name: "what waits for a deletion", play: func(w *waiting) {
+	{name: "what waits for a deletion", play: func(w *played) {
 		for _, p := range postponed {
 			for _, how := range []string{"gone", "stays", "late and gone", "late and stays"} {
 				pending := beingDeleted(w)
@@ -67,7 +67,7 @@ var waitingDeletions = []play{
 			}
 		}
 	}},
-	{name: "deletions in one request", play: func(w *waiting) {
+	{name: "deletions in one request", play: func(w *played) {
 		for _, group := range []string{"a", "b", "c"} {
 			w.atOnce(commits(group, 1), "0")
 		}
@@ -92,7 +92,7 @@ var waitingDeletions = []play{
 		}
 		w.atOnce(describes("b"), "Dead0")
 	}},
-	{name: "a topic is deleted", play: func(w *waiting) {
+	{name: "a topic is deleted", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")
 		for _, code := range []int16{core.NotEnoughReplicas, core.RequestTimedOut} {
 			w.slow()
@@ -111,7 +111,7 @@ var waitingDeletions = []play{
 		}
 		w.atOnce(fetches("g", true), "0 0@-1")
 	}},
-	{name: "a topic is deleted while something is committed to it", play: func(w *waiting) {
+	{name: "a topic is deleted while something is committed to it", play: func(w *played) {
 		w.slow()
 		commit, txn := w.ask(commits("g", 1)), w.ask(txnCommits("h", 1, 1))
 		w.event(core.TopicsDeleted{Topics: []string{topicName}})
@@ -124,7 +124,7 @@ var waitingDeletions = []play{
 		w.atOnce(fetches("g", true), "0 0@-1")
 		w.atOnce(fetches("h", true), "0 0@-1")
 	}},
-	{name: "offsets are deleted", play: func(w *waiting) {
+	{name: "offsets are deleted", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")
 		for _, r := range refusals {
 			w.slow()
@@ -142,12 +142,8 @@ var waitingDeletions = []play{
 }
 
 // beingDeleted is group "g", with an offset and an id that was handed out, while its tombstones are on their way.
-func beingDeleted(w *waiting) (pending string) {
-	w.event(core.Unload{})
-	w.sim.LoseLog()
-	w.sim.Release()
-	w.event(core.LoadBegin{})
-	w.event(core.LoadEnd{})
+func beingDeleted(w *played) (pending string) {
+	w.loads()
 	pending = w.id(w.ask(join("g", "")))
 	w.atOnce(commits("g", 1), "0")
 	w.slow()
@@ -158,7 +154,7 @@ func beingDeleted(w *waiting) (pending string) {
 
 // Cleanups on their way.
 var waitingCleanups = []play{
-	{name: "a cleanup leaves alone what is about to be replaced", play: func(w *waiting) {
+	{name: "a cleanup leaves alone what is about to be replaced", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")
 		w.atOnce(commits("h", 1), "0")
 		w.advance(11 * time.Second)
@@ -176,7 +172,7 @@ var waitingCleanups = []play{
 		w.atOnce(fetches("g", true), "0 0@2")
 		w.atOnce(describes("h"), "Dead0")
 	}},
-	{name: "a cleanup of one offset, while another one comes", play: func(w *waiting) {
+	{name: "a cleanup of one offset, while another one comes", play: func(w *played) {
 		other := commits("g", 1)
 		other.Topics[0].Topic = otherTopic
 		w.atOnce(other, "0")
@@ -193,7 +189,7 @@ var waitingCleanups = []play{
 		w.says(commit, "0")
 		w.atOnce(fetches("g", true), "0 0@2")
 	}},
-	{name: "a cleanup of a group that is being made, or deleted", play: func(w *waiting) {
+	{name: "a cleanup of a group that is being made, or deleted", play: func(w *played) {
 		w.atOnce(commits("h", 1), "0")
 		w.slow()
 		id := w.id(w.ask(join("g", "")))
@@ -204,7 +200,7 @@ var waitingCleanups = []play{
 		w.ends(0, core.None)
 		w.says(w.ask(join("g", id)), "0 gen=1 of 1")
 	}},
-	{name: "a cleanup that takes too long, or fails", play: func(w *waiting) {
+	{name: "a cleanup that takes too long, or fails", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")
 		w.advance(11 * time.Second)
 		for _, code := range []int16{core.NotEnoughReplicas, core.RequestTimedOut} {
@@ -235,7 +231,7 @@ var waitingCleanups = []play{
 			w.says(first, "-1")
 		}
 	}},
-	{name: "a late cleanup that fails after all", play: func(w *waiting) {
+	{name: "a late cleanup that fails after all", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")
 		w.advance(11 * time.Second)
 		w.slow()
