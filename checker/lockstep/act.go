@@ -98,7 +98,11 @@ func (w *walk) load(m checker.Broker, epoch int32) *Violation {
 
 func (w *walk) loaded(m checker.Broker) *Violation {
 	e, expected := gen.Event{}, void
-	if w.serving == classic.Loading {
+	switch {
+	case w.serving == classic.Loading && w.damaged: // nobody coordinates the groups of a log that cannot be read
+		w.serving, e.Act = classic.NoCoordinator, gen.Loaded
+		expected = always(w.world.Unload)
+	case w.serving == classic.Loading:
 		w.serving, e.Act = classic.Active, gen.Loaded
 		expected = always(w.world.Loaded)
 	}

@@ -1,11 +1,13 @@
 package lockstep
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
+	"github.com/muster-kafka/muster/checker/observe"
 	"github.com/muster-kafka/muster/fuzz/gen"
 )
 
@@ -31,6 +33,9 @@ func (w *walk) loads() *Violation {
 	w.open(fmt.Sprintf("# the coordinator loads a log of %d records that others have written", len(log)))
 	for _, group := range w.gen.All() {
 		b, err := w.world.Foreign(group, log)
+		if errors.Is(err, observe.ErrDamaged) {
+			b, err, w.damaged = w.world.NewBranch(group), nil, true
+		}
 		if err != nil {
 			w.stats.Inconclusive = err.Error()
 			return nil
@@ -38,11 +43,17 @@ func (w *walk) loads() *Violation {
 		w.set(group)[0] = b
 	}
 	m := w.machine.(checker.Broker)
-	if v := w.load(m, 0); v != nil || w.stats.Inconclusive != "" {
-		return v
-	}
-	if v := w.loaded(m); v != nil || w.stats.Inconclusive != "" {
-		return v
+	const first, late = 2, 1
+	w.gen.Heard(first)
+	for _, order := range []func() *Violation{
+		func() *Violation { return w.load(m, first) },
+		func() *Violation { return w.unload(m, late) }, // load.epoch
+		func() *Violation { return w.loaded(m) },
+		func() *Violation { return w.load(m, late) },
+	} {
+		if v := order(); v != nil || w.stats.Inconclusive != "" {
+			return v
+		}
 	}
 	list := kmsg.NewPtrListGroupsRequest()
 	questions := []gen.Event{{Request: list, Version: 5}}

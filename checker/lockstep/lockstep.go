@@ -134,6 +134,7 @@ type walk struct {
 	notes    []string                         // comments for the next block of the trace
 	answered func(*gen.Client, kmsg.Response) // where clients heal: hears of every answer
 	log      *inherited                       // where there is one
+	damaged  bool                             // it cannot be read
 	scratch  scratch
 	verdict  *judgement
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/muster-kafka/muster/fuzz/gen"
 	"github.com/muster-kafka/muster/model/classic"
 )
+
+// ErrDamaged is wrapped where a log has a record that cannot be read: nothing of it is loaded, and nobody coordinates its groups.
+var ErrDamaged = errors.New("the log is damaged")
 
 // sinceUnknown is when a group became Empty whose record does not say it: offsets are as old as their commits then.
 var sinceUnknown = Window{-1, -1}
@@ -53,7 +57,7 @@ func (w *World) reads(l *logged, group string, r gen.Logged) error {
 		var v kmsg.GroupMetadataValue
 		v.Default()
 		if err := v.ReadFrom(r.Value); err != nil {
-			return err
+			return errors.Join(ErrDamaged, err)
 		}
 		var err error
 		l.group, err = w.readsGroup(&v)

@@ -60,6 +60,9 @@ func (g *Generator) Foreign(now time.Time) []Logged {
 		}
 	}
 	g.adopt(f.last)
+	if g.src.Intn(12, "damaged") == 11 {
+		f.add(groupKey(g.groups[0]), []byte{0, newestGroup, 1}, NoProducer)
+	}
 	return f.log
 }
 
@@ -229,6 +232,9 @@ func (c *Client) adopt(v *kmsg.GroupMetadataValue, m kmsg.GroupMetadataValueMemb
 		c.Members = append(c.Members, other.MemberID)
 	}
 }
+
+// Heard says which epoch of the leader the coordinator has heard of.
+func (g *Generator) Heard(epoch int32) { g.epoch = epoch }
 
 // All are the names of all groups of which a foreign log may speak.
 func (g *Generator) All() []string { return append(slices.Clone(g.groups), unused) }

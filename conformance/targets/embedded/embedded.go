@@ -47,7 +47,8 @@ type Options struct {
 	// Watch is told of every step that the coordinator takes, in their order, over TCP alone. What the log has acknowledged within a step is part of it.
 	Watch func(Step)
 
-	beats bool
+	beats bool // heartbeats go by core.Beat
+	alone bool // nobody coordinates transactions beside it
 }
 
 // The settings of the brokers that the harness starts itself: sessions may be short, so that scenarios can be scaled down.
@@ -61,7 +62,7 @@ const (
 func (o Options) settings() core.Settings {
 	return core.Settings{
 		MinSessionTimeout: minSession, MaxSessionTimeout: maxSession, InitialRebalanceDelay: o.InitialDelay,
-		MaxSize: o.MaxSize, OffsetsRetention: o.OffsetsRetention, CleanupInterval: o.CleanupInterval, Transactions: true,
+		MaxSize: o.MaxSize, OffsetsRetention: o.OffsetsRetention, CleanupInterval: o.CleanupInterval, Transactions: !o.alone,
 		Node:   core.Node{ID: 1, Host: "127.0.0.1", Port: 9092},
 		Report: o.Report,
 	}

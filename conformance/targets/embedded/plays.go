@@ -24,6 +24,7 @@ func Plays() error {
 				w.sim.Beat()
 			}
 			play.play(w)
+			w.advance(10 * time.Minute) // and nothing is left of what is gone
 			for _, err := range w.reported {
 				var inconsistent *core.InconsistencyError
 				if errors.As(err, &inconsistent) {
@@ -116,6 +117,9 @@ func (w *played) wrote(n int) {
 }
 
 func (w *played) advance(d time.Duration) {
+	if !slices.IsSortedFunc(w.sim.Timers(), func(a, b core.Arm) int { return a.Deadline.Compare(b.Deadline) }) {
+		w.blame("the timers are not in order")
+	}
 	w.sim.Advance(d)
 	w.take()
 }
@@ -204,6 +208,11 @@ func said(resp kmsg.Response) string {
 		}
 	case *kmsg.OffsetDeleteResponse:
 		add(m.ErrorCode)
+		for _, t := range m.Topics {
+			for _, p := range t.Partitions {
+				add(p.ErrorCode)
+			}
+		}
 	}
 	return strings.Join(all, " ")
 }

@@ -95,12 +95,12 @@ var waitingCommits = []play{
 	{name: "an offset that is durable keeps its group when a commit fails", play: func(w *played) {
 		w.slow()
 		w.ask(commits("g", 1))
-		w.ask(txnCommits("g", 1, 2))
 		w.ends(0, core.None)
 		w.ask(deletesOffset("g"))
-		w.ends(1, core.MessageTooLarge)
-		w.ends(2, core.None)
-		w.atOnce(describes("g"), "Empty0")
+		w.ask(txnCommits("g", 1, 2))
+		w.ends(1, core.None)
+		w.ends(2, core.MessageTooLarge)
+		w.atOnce(describes("g"), "Empty0") // until the next cleanup
 	}},
 	{name: "who waits behind a commit", play: func(w *played) {
 		for _, r := range append(refusals, struct {
@@ -190,6 +190,8 @@ var waitingCommits = []play{
 		end(true)
 		marked(core.NotLeaderOrFollower)
 		w.wrote(1)
+		w.loads()
+		marked() // once is enough
 	}},
 	{name: "who waits when the coordinator gives up", play: func(w *played) {
 		w.atOnce(commits("e", 1), "0")

@@ -22,7 +22,7 @@ var postponed = []struct {
 	{"LeaveGroup", func(id string) kmsg.Request { return leaves("g", id) }, "0 25", "0 0", false, false},
 	{"OffsetCommit", func(string) kmsg.Request { return commits("g", 9) }, "0", "0", true, true},
 	{"TxnOffsetCommit", func(string) kmsg.Request { return txnCommits("g", 1, 9) }, "0", "0", true, true},
-	{"OffsetDelete", func(string) kmsg.Request { return deletesOffset("g") }, "69", "0", false, true},
+	{"OffsetDelete", func(string) kmsg.Request { return deletesOffset("g") }, "69", "0 0", false, true},
 	{"DeleteGroups", func(string) kmsg.Request { return deletes("h", "g") }, "69 69", "69 0", false, true},
 }
 
@@ -91,6 +91,15 @@ var waitingDeletions = []play{
 			}
 		}
 		w.atOnce(describes("b"), "Dead0")
+	}},
+	{name: "a group is deleted that could not be made", play: func(w *played) {
+		w.slow()
+		w.ask(join("g", ""))
+		remove := w.ask(deletes("g"))
+		w.ends(0, core.MessageTooLarge)
+		w.atOnce(describes("g"), "Dead0")
+		w.ends(1, core.None)
+		w.says(remove, "0")
 	}},
 	{name: "a topic is deleted", play: func(w *played) {
 		w.atOnce(commits("g", 1), "0")

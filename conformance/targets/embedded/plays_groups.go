@@ -41,6 +41,21 @@ var waitingGroups = []play{
 			w.blame("%+v", w.answers[second])
 		}
 		w.atOnce(describes("g"), "CompletingRebalance2")
+		fifth := w.ask(join("g", ""), 3) // and whoever is there is waited for
+		w.ask(join("g", w.id(second)), 3)
+		w.open(fifth)
+		w.ask(join("g", w.id(fourth)), 3)
+		if w.answers[fifth] == nil {
+			w.blame("the join does not complete")
+		}
+	}},
+	{name: "a group whose making is late, and whose first join has completed", options: Options{InitialDelay: 5 * time.Second}, play: func(w *played) {
+		w.slow()
+		first := w.ask(join("g", ""), 3)
+		w.advance(6 * time.Second)
+		w.says(first, "0 gen=1 of 1")
+		w.ends(0, core.RequestTimedOut)
+		w.atOnce(describes("g"), "CompletingRebalance1")
 	}},
 	{name: "an id that was handed out while the making is late", play: func(w *played) {
 		w.slow()
@@ -165,6 +180,7 @@ func staticPair(w *played, group string) (leader, follower string) {
 	w.says(w.ask(joinAs(group, leader, "i1")), "0 gen=2 of 2")
 	follower = w.id(second)
 	w.atOnce(syncs(group, leader, 2, leader, follower), "0x")
+	w.atOnce(syncs(group, follower, 2), "0x")
 	return leader, follower
 }
 

@@ -83,7 +83,7 @@ var oddRequests = []play{
 			for v := int16(4); c.version == 3 && v <= 6; v++ {
 				r.CoordinatorKeys = []string{"g", "h"}
 				m, ok = w.answers[w.ask(r, v)].(*kmsg.FindCoordinatorResponse)
-				if !ok || len(m.Coordinators) != 2 || m.Coordinators[1].ErrorCode != c.want || m.Coordinators[1].Key != "h" {
+				if !ok || len(m.Coordinators) != 2 || m.Coordinators[1].ErrorCode != c.want || m.Coordinators[1].Key != "h" || (*m.Coordinators[1].ErrorMessage != "") != (c.want != core.None) {
 					w.blame("%+v, version %d: %+v", c, v, m)
 				}
 			}
@@ -119,6 +119,104 @@ var oddRequests = []play{
 		w.says(w.ask(r, 3), "0 gen=2 of 2")
 		w.atOnce(leaves("g", w.id(first)), "0 0")
 		w.says(w.ask(join("g", w.id(second)), 3), "0 gen=3 of 1")
+	}},
+	{name: "a coordinator beside which nobody coordinates transactions", options: Options{alone: true}, play: func(w *played) {
+		r := kmsg.NewPtrFindCoordinatorRequest()
+		r.CoordinatorKey, r.CoordinatorType = "producer", 1
+		if m, ok := w.answers[w.ask(r, 3)].(*kmsg.FindCoordinatorResponse); !ok || m.ErrorCode != core.InvalidRequest {
+			w.blame("%+v", m)
+		}
+	}},
+	{name: "subscriptions", play: func(w *played) {
+		const none, both = "0 86 86", "0 0 0"
+		for metadata, want := range map[string]string{
+			"": none, "\x00\x01\x00\x00\x00": none, "\x00\x01\x00\x00\x00\x00": none, // without the bytes that follow nothing is believed
+			"\x00\x01\x00\x00\x00\x00\xff\xff\xff\xff": both, "\xff\xff\x00\x00\x00\x00\xff\xff\xff\xff": both,
+			"\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff":          none,
+			"\x00\x01\x00\x00\x00\x01\x00\x01t\xff\xff\xff\xff": "0 86 0", "\x00\x01\x00\x00\x00\x01\x00\x01u\xff\xff\xff\xff": "0 0 86",
+			"\x00\x01\x00\x00\x00\x02\x00\x01u\x00\x01t\xff\xff\xff\xff": none,
+			"\x00\x01\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x00":          "0 86 0", "\x00\x01\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x02xy": "0 86 0",
+			"\x00\x01\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x02xyz": "0 86 0", "\x00\x01\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x03xy": none,
+			"\x00\x01\x00\x00\x00\x01\x00\x01t\xff\xff\xff": none, "\x00\x01\x00\x00\x00\x01\xff\xff\xff\xff\xff\xff": none,
+			"\x00\x01\x00\x00\x00\x01\x00\x00\xff\xff\xff\xff": both, "\x00\x01\x00\x00\x00\x02\x00\x01t\xff\xff\xff\xff": none,
+			"\x00\x01\x00\x00\x00\x01\x00\x09t\xff\xff\xff\xff": none, "\x00\x01\x00\x00\x00\x01\x00\x05t\xff\xff\xff\xff": none,
+		} {
+			w.loads()
+			r := join("g", "")
+			r.Protocols[0].Metadata = []byte(metadata)
+			id := w.id(w.ask(r, 3))
+			w.atOnce(syncs("g", id, 1, id), "0x")
+			d := deletesOffset("g")
+			d.Topics = append(d.Topics, kmsg.OffsetDeleteRequestTopic{Topic: otherTopic, Partitions: d.Topics[0].Partitions})
+			if got := said(w.answers[w.ask(d)]); got != want {
+				w.blame("%q: %s, not %s", metadata, got, want)
+			}
+		}
+	}},
+	{name: "a static member that votes for another protocol", play: func(w *played) {
+		as := func(id, instance string, protocols ...string) *kmsg.JoinGroupRequest {
+			r := joinAs("g", id, instance)
+			r.Protocols = nil
+			for _, p := range protocols {
+				r.Protocols = append(r.Protocols, kmsg.JoinGroupRequestProtocol{Name: p})
+			}
+			return r
+		}
+		leader := w.id(w.ask(as("", "i1", "range", "sticky")))
+		if !strings.HasPrefix(leader, "i1-") {
+			w.blame("the id of a static member is %s", leader)
+		}
+		w.ask(as("", "i2", "range", "sticky"))
+		w.ask(as("", "i3", "range", "sticky"))
+		w.says(w.ask(as(leader, "i1", "range", "sticky")), "0 gen=2 of 3")
+		w.atOnce(syncs("g", leader, 2, leader), "0x")
+		w.says(w.ask(as("", "i2", "sticky", "range")), "0 gen=2 of 0")
+		w.atOnce(describes("g"), "Stable3")
+		w.open(w.ask(as("", "i3", "sticky", "range"))) // static.replaced.vote
+		w.atOnce(describes("g"), "PreparingRebalance3")
+	}},
+	{name: "a member too many in the initial delay", options: Options{InitialDelay: 5 * time.Second, MaxSize: 1}, play: func(w *played) {
+		first := w.ask(join("g", ""), 3)
+		w.says(w.ask(join("g", ""), 3), "81")
+		w.open(first)
+		w.advance(6 * time.Second)
+		w.says(first, "0 gen=1 of 1")
+	}},
+	{name: "what records say of time", play: func(w *played) {
+		since := func() int64 {
+			r := w.writes[len(w.writes)-1].Records[0]
+			if r.Metadata == nil || r.Metadata.Version != 3 {
+				w.blame("%+v", r)
+				return 0
+			}
+			return r.Metadata.CurrentStateTimestamp
+		}
+		id := w.id(w.ask(join("g", "")))
+		if since() != w.sim.Now().UnixMilli() {
+			w.blame("a group that was made at %d", since())
+		}
+		w.advance(time.Second)
+		w.ask(join("g", id))
+		w.atOnce(syncs("g", id, 1, id), "0x")
+		if since() != w.sim.Now().UnixMilli() {
+			w.blame("a group that is Stable since %d", since())
+		}
+		v := kmsg.NewGroupMetadataValue() // an old record does not say it
+		v.Version, v.ProtocolType, v.Generation, v.Protocol, v.Leader = 3, "consumer", 4, kmsg.StringPtr("range"), kmsg.StringPtr("m")
+		m := kmsg.NewGroupMetadataValueMember()
+		m.MemberID, m.InstanceID, m.SessionTimeoutMillis = "m", kmsg.StringPtr("i"), 10_000
+		v.CurrentStateTimestamp, v.Members = -1, append(v.Members, m)
+		w.loads(gen.Logged{Key: record.GroupKey("g"), Value: record.GroupValue(&v)})
+		w.says(w.ask(joinAs("g", "", "i")), "0 gen=4 of 1")
+		if since() != -1 {
+			w.blame("a group of which nobody knows since when it is Stable: since %d", since())
+		}
+	}},
+	{name: "a timer that is not armed", play: func(w *played) {
+		before := w.sim.Now()
+		if w.sim.Fire(core.TimerID{Group: "g", Kind: core.JoinTimer}) || !w.sim.Now().Equal(before) {
+			w.blame("it fires")
+		}
 	}},
 	{name: "names that leave no room for more", play: func(w *played) {
 		const room = gen.LongestString - 37
