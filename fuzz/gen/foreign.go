@@ -97,12 +97,16 @@ func (f *foreign) ago() int64 { return f.now.UnixMilli() - 1000*int64(f.src.Intn
 // offset is a committed offset, or one of a transaction.
 func (f *foreign) offset(group string, producer int64) {
 	if f.src.Intn(8, "another kind of key") == 7 {
-		f.add([]byte{0, byte(3 + f.src.Intn(8, "key version")), 1, 2}, []byte{0, 0}, NoProducer)
+		f.add([]byte{0, byte(100 + f.src.Intn(8, "key version")), 1, 2}, []byte{0, 0}, NoProducer)
 		return
 	}
 	f.at++
 	v := kmsg.NewOffsetCommitValue()
 	v.Version = int16(f.src.Intn(newestOffset+1, "offset version"))
+	key := int16(1)
+	if v.Version == 0 { // keys of version 0 are of a time that knew no other values, and Kafka 4.3.1 reads no others with them
+		key = int16(f.src.Intn(2, "key version"))
+	}
 	v.Offset, v.LeaderEpoch, v.CommitTimestamp, v.ExpireTimestamp = f.at, f.leaderEpoch(), f.ago(), -1
 	if f.src.Intn(3, "metadata") == 2 {
 		v.Metadata = fmt.Sprintf("f%d", f.at)
@@ -110,7 +114,7 @@ func (f *foreign) offset(group string, producer int64) {
 	if f.src.Intn(2, "expires") == 1 {
 		v.ExpireTimestamp = v.CommitTimestamp + 1000*int64(f.src.Intn(40, "after how long"))
 	}
-	f.add(offsetKey(f.topic(), group, f.partition(), int16(f.src.Intn(2, "key version"))), v.AppendTo(nil), producer)
+	f.add(offsetKey(f.topic(), group, f.partition(), key), v.AppendTo(nil), producer)
 	if producer != NoProducer {
 		f.of(producer, true, group)
 	}

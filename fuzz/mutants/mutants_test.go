@@ -258,11 +258,10 @@ func against(all []Outcome, why Explanations) (faults []string) {
 			continue
 		}
 		of[o.Of] = append(of[o.Of], o)
-		if o.Judge != "" {
-			noticed[o.Key] = o.noticed()
-			if o.Judge == Open {
-				open = true
-			}
+		if o.Judge == Open {
+			open = true
+		}
+		if noticed[o.Key] = o.noticed(); noticed[o.Key] || o.Judge == Open {
 			continue
 		}
 		e := why.Of(o.Key)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// survivorsFile says why mutants survive. A line that is not indented is a key, of a mutant (Mutant.Key), of a wrong line or of a spoilt history; the
+// survivorsFile says why mutants survive, or why only own tests come to them. A line that is not indented is a key, of a mutant (Mutant.Key), of a wrong line or of a spoilt history; the
 // indented lines after some keys are the reason for all of them. A key "FILE FUNC: *" is of every mutant of the function that survives.
 // The reason begins with its Reason and a colon.
 const survivorsFile = "survivors.txt"

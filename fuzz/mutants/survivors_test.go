@@ -41,6 +41,13 @@ func TestAgainst(t *testing.T) {
 	if faults := against(sound, why); len(faults) > 0 {
 		t.Errorf("a sound table is blamed: %q", faults)
 	}
+	own := append(sound[:len(sound):len(sound)], row("f h: 1 => 2", OwnTests), row("f i: g => h", OwnTests))
+	if c := count(own, why); c.own != 2 || c.same != 1 {
+		t.Errorf("own tests: %+v", c)
+	}
+	if c := count([]Outcome{row("f g: a => b", OwnTests)}, why); c.own != 0 || c.same != 1 {
+		t.Errorf("own tests alone come to what is equivalent: %+v", c)
+	}
 	for name, test := range map[string]struct {
 		all  []Outcome
 		want string

@@ -76,7 +76,7 @@ scenarios and the answers in histories that were recorded from real brokers. Eac
 The unit tests of what is changed are no judge of Muster: they are asked when no judge has noticed, and counted apart.
 
 What nobody notices is explained, or ` + "`make mutants`" + ` fails. *Equivalent*: nothing that anybody could ask for would be different. *Unreachable*: the change is in what
-guards against something that the coordinator's own rules, or its shell, exclude. *Racing*: in a history, what else happened at the same time excuses the changed
+guards against something that the coordinator's own rules, or its shell, exclude; own tests may come to it all the same, by bringing about what nobody else does. *Racing*: in a history, what else happened at the same time excuses the changed
 answer. *Unseen*: something is different, and no judge looks at it; that is a gap, and an invitation.
 
 Left out are files and functions that take no decision of the protocol (` + "`skipped`" + ` and ` + "`onlyBroken`" + ` in fuzz/mutants): what copies or shows a coordinator for judges, what
@@ -95,15 +95,16 @@ func count(all []Outcome, why Explanations) (c counts) {
 		case o.noticed():
 			c.noticed++
 			continue
-		case o.Judge == OwnTests:
-			c.own++
-			continue
 		case o.Judge == Open:
 			c.open++
 			continue
 		}
-		if e := why.Of(o.Key); e != nil && (e.Reason == Equivalent || e.Reason == Unreachable) {
+		e := why.Of(o.Key)
+		switch {
+		case e != nil && (e.Reason == Equivalent || e.Reason == Unreachable):
 			c.same++
+		case o.Judge == OwnTests:
+			c.own++
 		}
 	}
 	return c
@@ -154,11 +155,12 @@ func survivors(b *strings.Builder, all []Outcome, why Explanations) {
 		if !o.Judged || o.noticed() || o.Judge == Open {
 			continue
 		}
-		if o.Judge == OwnTests {
+		e := why.Of(o.Key)
+		if o.Judge == OwnTests && e == nil {
 			own = append(own, o.Key)
 			continue
 		}
-		if e := why.Of(o.Key); e != nil {
+		if e != nil {
 			if !slices.Contains(keys[e], o.Key) {
 				keys[e] = append(keys[e], o.Key)
 			}

@@ -57,6 +57,14 @@ var waitingGroups = []play{
 		w.ends(0, core.RequestTimedOut)
 		w.atOnce(describes("g"), "CompletingRebalance1")
 	}},
+	{name: "nobody but a static member that was told that the making is late", options: Options{InitialDelay: 5 * time.Second}, play: func(w *played) {
+		w.slow()
+		w.says(w.ask(joinAs("g", "", "i")), "no answer")
+		w.ends(0, core.RequestTimedOut)
+		w.advance(6 * time.Second)
+		w.atOnce(describes("g"), "PreparingRebalance1") // static.nobody-joined
+		w.says(w.ask(joinAs("g", "", "i")), "0 gen=1 of 1")
+	}},
 	{name: "an id that was handed out while the making is late", play: func(w *played) {
 		w.slow()
 		id := w.id(w.ask(join("g", "")))
