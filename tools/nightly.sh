@@ -40,6 +40,7 @@ owners() { # legal logs, spoilt logs, and real consumers to whom everything happ
 		$GO test -count=1 -timeout 5m -run '^TestConsumers$' ./conformance/targets/embedded
 }
 part 'owners, twenty thousand logs' 300 owners
+part 'logs that others have written' 120 $GO test -count=1 -timeout 10m -run '^TestForeignLogs$' ./conformance/targets/embedded
 part 'coverage' 120 $GO test -count=1 -timeout 5m ./internal/coverage
 # A run that does not end in time says so and where it can go on: that is no failure, nor is it a pass.
 explore() {

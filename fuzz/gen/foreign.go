@@ -190,7 +190,8 @@ func (f *foreign) members(v *kmsg.GroupMetadataValue, clients []*Client) {
 		if f.src.Intn(4, "no rebalance timeout") == 3 {
 			m.RebalanceTimeoutMillis = -1
 		}
-		m.Subscription = [][]byte{[]byte(f.topics(f.setup.Topic)), []byte(f.topics()), {}, []byte("no subscription")}[f.src.Intn(4, "subscription")]
+		// What cannot be read is too short: of what claims to have more topics than there are bytes Kafka 4.3.1 cannot load the log.
+		m.Subscription = [][]byte{[]byte(f.topics(f.setup.Topic)), []byte(f.topics()), {}, []byte("none")}[f.src.Intn(4, "subscription")]
 		if f.src.Intn(4, "no assignment") != 3 {
 			m.Assignment = fmt.Appendf(nil, "%s.%d", c.Name, f.at)
 		}

@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/muster-kafka/muster/checker/lockstep"
@@ -12,7 +13,11 @@ import (
 // The coordinator and the specification read logs of others in the same way, and agree on all that clients and brokers do from there.
 func TestForeignLogs(t *testing.T) {
 	seen := map[classic.RuleID]int64{}
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if os.Getenv("MUSTER_NIGHTLY") != "" {
+		seeds *= 50
+	}
+	for seed := range seeds {
 		settings, options := embedded.WalkForeign(seed)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			for id, n := range walkWith(t, seed, settings, options, lockstep.Options{Checks: *checks, Steps: 20}) {

@@ -180,6 +180,17 @@ var waitingCleanups = []play{
 		w.ends(1, core.None)
 		w.atOnce(fetches("g", true), "0 0@2")
 		w.atOnce(describes("h"), "Dead0")
+		if len(w.reported) > 0 {
+			w.blame("told: %v", w.reported)
+		}
+	}},
+	{name: "a cleanup of a group with a transaction and a commit that are open", play: func(w *played) {
+		w.atOnce(txnCommits("g", 1, 1), "0")
+		w.slow()
+		w.ask(commits("g", 2))
+		w.advance(11 * time.Second)
+		w.event(core.Cleanup{})
+		w.wrote(1)
 	}},
 	{name: "a cleanup of one offset, while another one comes", play: func(w *played) {
 		other := commits("g", 1)

@@ -222,7 +222,7 @@ var oddRequests = []play{
 		const room = gen.LongestString - 37
 		for _, name := range []string{
 			strings.Repeat("x", room), strings.Repeat("x", room+1), strings.Repeat("x", gen.LongestString), strings.Repeat("ä", gen.LongestString/2), "x" + strings.Repeat("ä", gen.LongestString/2-1),
-			strings.Repeat("x", room-1) + "€", strings.Repeat("x", room-2) + "€", strings.Repeat("x", room-3) + "€", "client", "",
+			strings.Repeat("x", room-1) + "€", strings.Repeat("x", room-2) + "€", strings.Repeat("x", room-3) + "€", "client", "", strings.Repeat("\x80", gen.LongestString),
 		} {
 			w.asked++
 			w.event(core.Request{Ticket: w.asked, Message: join("g", ""), Version: 9, ClientID: name, ClientHost: "/127.0.0.1"})
