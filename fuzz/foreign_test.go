@@ -61,7 +61,7 @@ func (w *writer) until(what string, do func() int16) {
 		switch code := do(); code {
 		case core.None:
 			return
-		case core.UnknownTopicOrPartition, core.NotLeaderOrFollower, core.CoordinatorLoadInProgress, core.CoordinatorNotAvailable, core.NotCoordinator, 51: // CONCURRENT_TRANSACTIONS
+		case core.UnknownTopicOrPartition, core.NotLeaderOrFollower, core.CoordinatorLoadInProgress, core.CoordinatorNotAvailable, core.NotCoordinator, core.NotEnoughReplicas, 51: // CONCURRENT_TRANSACTIONS
 			time.Sleep(10 * time.Millisecond)
 		default:
 			w.Fatalf("%s: error %d", what, code)
@@ -186,13 +186,16 @@ func looked(groups []string, ask func(kmsg.Request, int16) kmsg.Response) (all [
 			for _, topic := range []string{"t", "u", "gone"} {
 				fetch.Topics = append(fetch.Topics, kmsg.OffsetFetchRequestTopic{Topic: topic, Partitions: []int32{0, 1}})
 			}
+			var of []string
 			for _, t := range ask(fetch, 7).(*kmsg.OffsetFetchResponse).Topics {
 				for _, p := range t.Partitions {
 					if p.Offset >= 0 || p.ErrorCode != core.None {
-						offsets += fmt.Sprintf("\n  stable %v: %s/%d: %d, epoch %d, %q, error %d", stable, t.Topic, p.Partition, p.Offset, p.LeaderEpoch, *p.Metadata, p.ErrorCode)
+						of = append(of, fmt.Sprintf("\n  stable %v: %s/%d: %d, epoch %d, %q, error %d", stable, t.Topic, p.Partition, p.Offset, p.LeaderEpoch, *p.Metadata, p.ErrorCode))
 					}
 				}
 			}
+			slices.Sort(of) // Kafka 3.9.2 has an order of its own
+			offsets += strings.Join(of, "")
 		}
 		if d.ErrorCode == core.None && len(d.Members) == 0 && d.ProtocolType == "" && offsets == "" {
 			told = g + ": nothing"

@@ -11,9 +11,16 @@ var refusals = []struct {
 	code                int16
 	commit, beat, fetch string
 }{
-	{core.UnknownTopicOrPartition, "15", "15", "16"}, {core.NotEnoughReplicas, "15", "15", "16"}, {core.NotLeaderOrFollower, "16", "16", "16"}, {core.KafkaStorageError, "16", "16", "16"},
-	{core.MessageTooLarge, "-1", "-1", "-1"}, {core.RecordListTooLarge, "-1", "-1", "-1"}, {core.InvalidFetchSize, "-1", "-1", "-1"}, {core.NetworkException, "14", "13", "13"},
-	{corruptMessage, "2", "2", "2"}, {core.RequestTimedOut, "15", "15", "16"},
+	{core.UnknownTopicOrPartition, "15", "15", "16"},
+	{core.NotEnoughReplicas, "15", "15", "16"},
+	{core.NotLeaderOrFollower, "16", "16", "16"},
+	{core.KafkaStorageError, "16", "16", "16"},
+	{core.MessageTooLarge, "-1", "-1", "-1"},
+	{core.RecordListTooLarge, "-1", "-1", "-1"},
+	{core.InvalidFetchSize, "-1", "-1", "-1"},
+	{core.NetworkException, "14", "13", "13"},
+	{corruptMessage, "2", "2", "2"},
+	{core.RequestTimedOut, "15", "15", "16"},
 }
 
 // groupOf is a group for a refusal.
