@@ -20,7 +20,7 @@ func TestForeignLogs(t *testing.T) {
 	for seed := range seeds {
 		settings, options := embedded.WalkForeign(seed)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			for id, n := range walkWith(t, seed, settings, options, lockstep.Options{Checks: *checks, Steps: 20}) {
+			for id, n := range walkWith(t, seed, settings, options, lockstep.Options{Checks: *checks / 2, Steps: 20}) {
 				seen[id] += n
 			}
 		})
