@@ -161,6 +161,7 @@ func New(setup Setup, src Source) *Generator {
 	if g.tears = 40; setup.Torn && src.Intn(4, "crashes are frequent") == 3 {
 		g.tears = 8
 	}
+	g.preferences()
 	return g
 }
 

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -31,6 +32,20 @@ func (g *Generator) lists(c *Client, subscribes bool) [][]Protocol {
 		{{"sticky", none}, {"range", one}},
 		{{"range", other}},
 		{{"range", m}}, // which cannot be read
+	}
+}
+
+// preferences gives clients different lists to begin with, in one of two runs: otherwise they would all prefer the same protocol in runs that do
+// without changes of lists. All know the protocol that everybody has where they are alike, so that nobody is kept out for the whole run.
+func (g *Generator) preferences() {
+	if g.src.Intn(2, "preferences") == 0 {
+		return
+	}
+	for _, c := range g.clients {
+		list := c.lists[g.src.Intn(len(c.lists), "first list")]
+		if slices.ContainsFunc(list, func(p Protocol) bool { return p.Name == c.List[0].Name }) {
+			c.List = list
+		}
 	}
 }
 
