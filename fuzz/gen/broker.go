@@ -19,7 +19,6 @@ const (
 func (g *Generator) acts() Event {
 	var all []func() Event
 	if g.setup.Retention {
-		cleanup := func() Event { return Event{Act: Cleanup, Line: "# a round of cleanup"} }
 		all = append(all, cleanup, cleanup, cleanup)
 	}
 	if g.setup.TopicsDelete {
@@ -40,20 +39,22 @@ func (g *Generator) acts() Event {
 	return all[g.src.Intn(len(all), "act")]()
 }
 
+func cleanup() Event { return Event{Act: Cleanup, Line: "# a round of cleanup"} }
+
 // restarts takes the groups away: for a moment, or until the coordinator serves again. Some orders are late, so that they do not count.
 func (g *Generator) restarts() Event {
-	switch g.src.Intn(5, "restart") {
+	switch g.src.Intn(6, "restart") {
 	case 3:
 		if g.epoch > 1 { // 0 is no epoch at all
 			return Event{Act: Unload, Epoch: g.epoch - 1, Line: g.line("# a late order to give up the groups, of epoch %d", g.epoch-1)}
 		}
-	case 4:
+	case 4, 5:
 		g.epoch++
 		g.serving = Unload
 		return Event{Act: Unload, Epoch: g.epoch, Line: g.line("# the groups are given up, epoch %d", g.epoch)}
 	}
 	g.epoch++
-	g.serving = NoAct
+	g.serving, g.loaded = NoAct, g.setup.Retention
 	return Event{Act: Restart, Epoch: g.epoch, Line: "restart"}
 }
 
@@ -64,6 +65,6 @@ func (g *Generator) servesAgain() Event {
 		g.serving = Load
 		return Event{Act: Load, Epoch: g.epoch, Line: g.line("# loading begins, epoch %d", g.epoch)}
 	}
-	g.serving = NoAct
+	g.serving, g.loaded = NoAct, g.setup.Retention
 	return Event{Act: Loaded, Line: "# loading has ended"}
 }

@@ -111,6 +111,7 @@ type Generator struct {
 	producers []*Producer
 	epoch     int32 // the leader epoch
 	serving   Act   // 0 where the coordinator serves; else Unload or Load, the last thing that was done to it
+	loaded    bool  // and has not looked for what has expired since
 }
 
 // New returns a generator. It draws at once which kinds of events the run has: a random few are left out, so that runs differ in more
@@ -212,7 +213,7 @@ const optional = ping
 // weights are out of their sum; a kind that the run does without leaves its share to progress.
 var weights = [kinds]int{
 	progress: 52, advance: 9, ping: 4, look: 6, repeat: 3, again: 3, change: 4, leave: 4, leaveBatch: 2, stale: 9, anonymous: 2, deletion: 2,
-	replacement: 5, offsetDeletion: 4, transaction: 12, broker: 7,
+	replacement: 5, offsetDeletion: 4, transaction: 12, broker: 9,
 }
 
 func (k kind) String() string {
@@ -235,9 +236,12 @@ func (g *Generator) Next(until time.Duration) Event {
 		k = progress
 	}
 	e := Event{}
-	if g.serving != NoAct && g.src.Intn(8, "serves again") == 0 {
+	switch {
+	case g.serving != NoAct && g.src.Intn(8, "serves again") == 0:
 		e = g.servesAgain()
-	} else {
+	case g.loaded && g.src.Intn(6, "what has expired while it was loaded") == 5: // before clients do much: what a log says of times shows only then
+		g.loaded, e = false, cleanup()
+	default:
 		e = g.draw(k, until)
 	}
 	g.edge(&e)

@@ -62,6 +62,13 @@ func (g *Generator) syncRequest(c *Client) *kmsg.SyncGroupRequest {
 // commits is an OffsetCommit about the group of c, by the given client or nobody. Offsets are unique.
 func (g *Generator) commits(c, by *Client) Event {
 	r := g.commitRequest(c, by)
+	if by == nil && g.src.Intn(3, "group of its own") == 2 {
+		r.Group = unused // which may not exist yet, as clients' groups do most of the time
+		if g.src.Intn(4, "too long a note") == 3 {
+			r.Topics = nil
+			Commit(r, g.setup.Topic, 0, int64(g.payload), g.longNote())
+		}
+	}
 	e := g.request(by, r)
 	if v := g.asked[kmsg.OffsetCommit]; e.Request == r && r.RetentionTimeMillis >= 0 && v.Min <= 4 && g.src.Intn(2, "version with retention") == 1 {
 		e.Version = max(v.Min, 2) // to 4 carry it
@@ -89,7 +96,7 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 	if g.src.Intn(16, "twice") == 15 {
 		Commit(r, g.setup.Topic, p, int64(g.payload)+2000, "")
 	}
-	if g.setup.Retention && g.src.Intn(3, "retention") == 2 {
+	if g.setup.Retention && (by == nil || g.src.Intn(3, "retention") == 2) { // where there are members, offsets stay anyway
 		r.RetentionTimeMillis = []int64{5_000, 0, 2_200_000_000}[g.src.Intn(3, "how long")] // the last is more than 32 bits hold
 	}
 	switch g.src.Intn(10, "more offsets") {
@@ -101,10 +108,10 @@ func (g *Generator) commitRequest(c, by *Client) *kmsg.OffsetCommitRequest {
 		Commit(r, "nosuch", 0, int64(g.payload), "")
 	case 9:
 		r.Topics = nil
-		switch what := g.src.Intn(8, "nothing that can be stored"); {
-		case what < 4:
+		switch g.src.Intn(3, "nothing that can be stored") {
+		case 0:
 			Commit(r, "nosuch", p, int64(g.payload), "")
-		case what < 7:
+		case 1:
 			Commit(r, g.setup.Topic, p, int64(g.payload), g.longNote())
 		}
 	}
@@ -245,6 +252,10 @@ func (g *Generator) stales(c *Client) Event {
 		return g.request(c, r)
 	case 1:
 		r := g.syncRequest(c)
+		if c.Joins > 0 && g.src.Intn(2, "too early") == 1 { // it has not heard of the generation that it waits for
+			r.Generation = max(r.Generation, 0)
+			return g.request(c, r)
+		}
 		r.Group = g.anyGroup(c)
 		if g.src.Intn(3, "protocol too") == 2 {
 			g.spoilProtocol(r)
