@@ -61,6 +61,10 @@ func (d *Disk) compact(id int32) (left int, err error) {
 		kept[s.Position] = s
 	}
 	b := d.db.NewBatch()
+	// First, so that it is there once the records are gone that tell it.
+	if err := b.Set(partitionKey(nextKey, id), binary.BigEndian.AppendUint64(nil, uint64(next)), nil); err != nil {
+		return 0, err
+	}
 	flush := func() error {
 		err := b.Commit(pebble.NoSync) // one that is lost is made again
 		b = d.db.NewBatch()
@@ -77,9 +81,6 @@ func (d *Disk) compact(id int32) (left int, err error) {
 		}
 		return flush()
 	})
-	if err == nil {
-		err = b.Set(partitionKey(nextKey, id), binary.BigEndian.AppendUint64(nil, uint64(next)), nil)
-	}
 	if err == nil {
 		err = flush()
 	}

@@ -219,7 +219,7 @@ func newest(t *testing.T, fs vfs.FS) (name string) {
 		t.Fatal(err)
 	}
 	for _, n := range names {
-		if strings.HasSuffix(n, ".log") && n > name {
+		if (strings.HasSuffix(n, ".log") || strings.HasPrefix(n, "journal-")) && n > name {
 			name = n
 		}
 	}

@@ -22,7 +22,7 @@ import (
 func filled(t *testing.T, d store.Durability, writes []core.Append) *vfs.MemFS {
 	t.Helper()
 	fs := vfs.NewCrashableMem()
-	l := open(t, fs, as(d), func(o *store.Options) { o.SyncInterval = time.Millisecond })
+	l := open(t, fs, as(d), func(o *store.Options) { o.SyncInterval, o.CompactAfter = time.Millisecond, 1000 })
 	defer shut(t, l)
 	for _, w := range writes {
 		if err := put(l, w); err != nil {
@@ -73,7 +73,7 @@ func says(t *testing.T, err, kind error, parts ...string) {
 }
 
 func TestNewerFolder(t *testing.T) {
-	for marker, value := range map[string]string{"muster-format": "2", "format-version": "999"} {
+	for marker, value := range map[string]string{"muster-format": "3", "format-version": "999"} {
 		fs := filled(t, store.OS, workload(1, 3))
 		m, _, err := atomicfs.LocateMarker(fs, dir, marker)
 		if err := errors.Join(err, m.Move(value), m.Close()); err != nil {

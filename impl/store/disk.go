@@ -64,8 +64,8 @@ var (
 	errClosed  = errors.New("the log has been closed")
 )
 
-// format is the version of what is in a folder: how records have their place in pebble. A later one is not opened.
-const format = 1
+// format is the version of what is in a folder: how records have their place in pebble, and, since 2, that a journal may be beside it. A later one is not opened.
+const format = 2
 
 // memTableSize is how much pebble writes to its log before it makes a table of it. Tests have it small, so that they see tables.
 var memTableSize uint64 = 16 << 20
@@ -82,14 +82,20 @@ type Disk struct {
 	options Options
 	db      *pebble.DB
 	lock    *pebble.Lock
-	wal     *walFS
 	synced  *atomicfs.Marker
 	work    sync.WaitGroup
 	quit    chan struct{}
 
-	mu         sync.Mutex
-	wake       sync.Cond // of the writer: there is something to do
+	committing sync.Mutex    // held by who commits
+	journal    *journal      // what is written before Pebble is told, under OS; else nil
+	ahead      *pebble.Batch // what is in the journal and Pebble has not been told yet
+	own        [1]pending    // of who commits by himself
+
+	mu         sync.Mutex // is not held by who waits for committing
+	wake       sync.Cond  // of the writer: there is something to do
 	queue      []pending
+	inline     bool // somebody commits by himself, and will look at the queue
+	turning    bool // a new file of the journal is being made
 	partitions map[int32]*partition
 	commits    uint64 // that have been made in all the folder's life
 	failed     error  // since when nothing is written any more
@@ -116,6 +122,9 @@ func Open(o Options) (*Disk, error) {
 	}
 	d.work.Go(d.write)
 	d.work.Go(d.syncNowAndThen)
+	if d.journal != nil {
+		d.work.Go(d.dropOld)
+	}
 	return d, nil
 }
 
@@ -127,13 +136,10 @@ func (d *Disk) open() error {
 	if err != nil {
 		return err
 	}
-	d.wal = &walFS{FS: d.options.FS, later: d.options.Durability == OS, failed: d.fail, dirty: map[*walFile]struct{}{}}
-	version := pebble.FormatNewest // which tells a torn end from damage by what it knows to have been synced
-	if d.wal.later {
-		version = pebble.FormatColumnarBlocks // which takes it that not all has been synced
-	}
 	d.db, err = pebble.Open(d.options.Dir, &pebble.Options{
-		FS: d.wal, Lock: d.lock, FormatMajorVersion: version, Logger: logger{d}, MemTableSize: memTableSize,
+		FS: &walFS{FS: d.options.FS, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
+		FormatMajorVersion: pebble.FormatNewest, // whose log tells a torn end from damage by what it knows to have been synced
+		Logger:             logger{d}, MemTableSize: memTableSize,
 	})
 	if err != nil {
 		return damaged(err)
@@ -141,13 +147,19 @@ func (d *Disk) open() error {
 	if err := d.failure(); err != nil {
 		return errors.Join(err, d.db.Close())
 	}
-	d.commits, err = d.number([]byte{commitsKey})
+	if d.commits, err = d.number([]byte{commitsKey}); err == nil {
+		err = d.takeUp()
+	}
 	if err == nil && d.commits < synced {
 		err = fmt.Errorf("%w: it ends after commit %d, and %d had been synced, so its end is lost; put a copy of it in its place, or remove the files marker.%s.* to go on without that end",
 			ErrDamaged, d.commits, synced, syncedMarker)
 	}
 	if err != nil {
-		return errors.Join(damaged(err), d.db.Close())
+		err = damaged(err)
+		if d.journal != nil {
+			err = errors.Join(err, d.journal.close())
+		}
+		return errors.Join(err, d.db.Close())
 	}
 	return nil
 }
@@ -167,10 +179,11 @@ func (d *Disk) checkFormat() error {
 	if err != nil {
 		return err
 	}
-	if value == "" {
-		err = move(m, strconv.Itoa(format))
-	} else {
+	if value != "" {
 		err = notNewer(value, format)
+	}
+	if err == nil && value != strconv.Itoa(format) {
+		err = move(m, strconv.Itoa(format))
 	}
 	if err := errors.Join(err, m.Close()); err != nil {
 		return err
@@ -241,7 +254,11 @@ func (d *Disk) syncAll(before uint64) (uint64, error) {
 	if commits == before {
 		return before, nil
 	}
-	d.wal.flush()
+	if d.journal != nil {
+		if err := d.journal.sync(); err != nil {
+			return before, err
+		}
+	}
 	if err := d.failure(); err != nil {
 		return before, err
 	}
@@ -282,8 +299,11 @@ func (d *Disk) Close() error {
 	d.mu.Unlock()
 	close(d.quit)
 	d.work.Wait()
-	err := d.db.Close()
-	d.wal.flush()
+	var err error
+	if d.journal != nil {
+		err = errors.Join(d.journal.close(), d.ahead.Close())
+	}
+	err = errors.Join(err, d.db.Close())
 	if err == nil && d.failure() == nil {
 		err = move(d.synced, strconv.FormatUint(d.commits, 10))
 	}

@@ -47,6 +47,9 @@ func (d *Disk) Load(id int32, take func([]core.Record) error) (loaded Loaded, er
 
 // read goes through a partition, and returns the position after its last record. What cannot be read is named.
 func (d *Disk) read(id int32, each func(record.Raw) error) (next int64, err error) {
+	if err := d.settle(); err != nil {
+		return 0, err
+	}
 	it, err := d.db.NewIter(d.bounds(id))
 	if err != nil {
 		return 0, err

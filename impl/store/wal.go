@@ -8,36 +8,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// walFS has two things to say about pebble's write-ahead log; other files it leaves alone.
-//
-// Under OS its syncs come later: a write then is in the hands of the system when it is answered, as Kafka has it, and reaches the disk
-// with the next flush. Pebble's own writes without sync would not do: it keeps them in its memory for a while, where they do not survive
-// the end of the process.
-//
-// And it does not fail where pebble looks, which would end the process, in ways that cannot be caught. It tells the disk, which refuses the
-// commit at hand and all later ones, and writes nothing any more.
+// walFS lets Pebble's write-ahead log, which there is under Fsync, not fail where Pebble looks, which would end the process, in ways that cannot be caught. It
+// tells the disk, which refuses the commit at hand and all later ones, and writes nothing any more. Other files it leaves alone.
 type walFS struct {
 	vfs.FS
-	later  bool
 	failed func(error)
 
-	mu    sync.Mutex
-	dead  bool
-	dirty map[*walFile]struct{}
-}
-
-// flush syncs what has been written.
-func (w *walFS) flush() {
-	w.mu.Lock()
-	files := make([]*walFile, 0, len(w.dirty))
-	for f := range w.dirty {
-		files = append(files, f)
-	}
-	clear(w.dirty)
-	w.mu.Unlock()
-	for _, f := range files {
-		f.flush()
-	}
+	mu   sync.Mutex
+	dead bool
 }
 
 // check takes note of an error, and reports whether there has been none so far.
@@ -79,9 +57,7 @@ func (w *walFS) Unwrap() vfs.FS { return w.FS }
 
 type walFile struct {
 	vfs.File
-	fs     *walFS
-	mu     sync.Mutex // of closed, and of flush against Close
-	closed bool
+	fs *walFS
 }
 
 // Write implements vfs.File.
@@ -114,34 +90,14 @@ func (f *walFile) SyncTo(length int64) (full bool, err error) {
 }
 
 func (f *walFile) sync(now func() error) error {
-	if !f.fs.later {
-		if f.fs.check(nil) {
-			f.fs.check(now())
-		}
-		return nil
+	if f.fs.check(nil) {
+		f.fs.check(now())
 	}
-	f.fs.mu.Lock()
-	f.fs.dirty[f] = struct{}{}
-	f.fs.mu.Unlock()
 	return nil
 }
 
-func (f *walFile) flush() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.closed && f.fs.check(nil) { // else it was synced when it was closed
-		f.fs.check(f.File.SyncData())
-	}
-}
-
-// Close syncs: a log that another one has followed has to be whole.
+// Close implements vfs.File. A log that another one has followed has to be whole.
 func (f *walFile) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	f.fs.mu.Lock()
-	delete(f.fs.dirty, f)
-	f.fs.mu.Unlock()
 	var err error
 	if f.fs.check(nil) {
 		err = f.File.Sync()

@@ -45,21 +45,49 @@ func positionKey(id int32, position int64) []byte {
 	return binary.BigEndian.AppendUint64(partitionKey(recordKey, id), uint64(position))
 }
 
-// Append implements Log. It does not wait.
+// Append implements Log. Where nobody else commits under OS it does so itself; else it does not wait.
 func (d *Disk) Append(id int32, w core.Append, done func(error)) {
 	d.mu.Lock()
 	err := d.failed
 	if d.closed {
 		err = errClosed
 	}
-	if err == nil {
-		d.queue = append(d.queue, pending{id, w, done})
+	if err != nil {
+		d.mu.Unlock()
+		done(err)
+		return
+	}
+	if d.journal != nil && len(d.queue) == 0 && d.committing.TryLock() {
+		d.inline = true
+		d.work.Add(1)
+		d.mu.Unlock()
+		d.commitInline(pending{id, w, done})
+		return
+	}
+	d.queue = append(d.queue, pending{id, w, done})
+	if !d.inline {
 		d.wake.Signal()
 	}
 	d.mu.Unlock()
-	if err != nil {
-		done(err)
+}
+
+// commitInline commits in the goroutine that brings the write, without a change of goroutines, and then, once, what others have brought meanwhile.
+func (d *Disk) commitInline(p pending) {
+	defer d.work.Done()
+	d.own[0] = p
+	d.commitAll(d.own[:], nil)
+	d.own[0] = pending{}
+	d.mu.Lock()
+	together, err := d.take()
+	d.mu.Unlock()
+	d.commitAll(together, err)
+	d.committing.Unlock()
+	d.mu.Lock()
+	d.inline = false
+	if len(d.queue) > 0 {
+		d.wake.Signal()
 	}
+	d.mu.Unlock()
 }
 
 // write commits what has come in since its last commit, together.
@@ -69,23 +97,39 @@ func (d *Disk) write() {
 		for len(d.queue) == 0 && !d.closed {
 			d.wake.Wait()
 		}
-		d.gather()
-		together, err := d.queue, d.failed
-		d.queue = nil
 		d.mu.Unlock()
-		if len(together) == 0 {
+		d.committing.Lock()
+		d.mu.Lock()
+		d.gather()
+		together, err := d.take()
+		last := d.closed && len(together) == 0
+		d.mu.Unlock()
+		d.commitAll(together, err)
+		d.committing.Unlock()
+		if last {
 			return
 		}
-		for len(together) > 0 {
-			n := len(together)
-			if err == nil {
-				n, err = d.commit(together)
-			}
-			for _, p := range together[:n] {
-				p.done(err)
-			}
-			together = together[n:]
+	}
+}
+
+// take is what waits to be written, and why it cannot be.
+func (d *Disk) take() ([]pending, error) {
+	together := d.queue
+	d.queue = nil
+	return together, d.failed
+}
+
+// commitAll commits what has come together, and tells its end: in its order, so before anything else is committed.
+func (d *Disk) commitAll(together []pending, err error) {
+	for len(together) > 0 {
+		n := len(together)
+		if err == nil {
+			n, err = d.commit(together)
 		}
+		for _, p := range together[:n] {
+			p.done(err)
+		}
+		together = together[n:]
 	}
 }
 
@@ -121,20 +165,33 @@ func (d *Disk) commit(together []pending) (n int, err error) {
 	d.mu.Lock()
 	commits := d.commits + 1
 	d.mu.Unlock()
-	if err := b.Set([]byte{commitsKey}, binary.BigEndian.AppendUint64(nil, commits), nil); err != nil {
+	if d.journal != nil {
+		err = d.journaled(b, commits)
+	} else {
+		err = d.inPebble(b, commits)
+	}
+	if err != nil {
 		return n, err
 	}
-	if err := b.Commit(pebble.Sync); err != nil { // under OS walFS makes it a write
-		return n, err
-	}
-	if err := d.failure(); err != nil { // which pebble has not been told of, or has only told its logger
-		return n, err
-	}
-	d.mu.Lock()
-	d.commits = commits
-	d.mu.Unlock()
 	d.compactAfter(together[:n])
 	return n, b.Close()
+}
+
+// inPebble makes a batch a commit of Pebble, synced.
+func (d *Disk) inPebble(b *pebble.Batch, commit uint64) error {
+	if err := d.count(b, commit); err != nil {
+		return err
+	}
+	if err := b.Commit(pebble.Sync); err != nil {
+		return err
+	}
+	if err := d.failure(); err != nil { // which pebble has not been told of, or has only told its logger
+		return err
+	}
+	d.mu.Lock()
+	d.commits = commit
+	d.mu.Unlock()
+	return nil
 }
 
 func (d *Disk) put(b *pebble.Batch, p pending, now int64) error {
