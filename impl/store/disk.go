@@ -140,6 +140,8 @@ func (d *Disk) open() error {
 		FS: &walFS{FS: d.options.FS, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
 		FormatMajorVersion: pebble.FormatNewest, // whose log tells a torn end from damage by what it knows to have been synced
 		Logger:             logger{d}, MemTableSize: memTableSize,
+		MemTableStopWritesThreshold: 8, // who would wait for tables holds a lock of the coordinator's
+		EventListener:               &pebble.EventListener{BackgroundError: d.noTable},
 	})
 	if err != nil {
 		return damaged(err)
@@ -277,6 +279,14 @@ func (d *Disk) fail(err error) {
 	d.mu.Unlock()
 	if first {
 		d.options.Report(err)
+	}
+}
+
+// noTable ends all writing where Pebble can make no tables: it would try for ever, and whoever writes wait for it in the end. A table that is damaged is told
+// of to whoever reads it.
+func (d *Disk) noTable(err error) {
+	if !pebble.IsCorruptionError(err) {
+		d.fail(err)
 	}
 }
 
