@@ -108,13 +108,9 @@ func (d *Disk) settle() error {
 	return err
 }
 
-// turn begins a new file of the journal, so that the one that is full can go.
+// turn begins a new file of the journal, so that the one that is full can go. One such goes on at a time.
 func (d *Disk) turn() {
-	err := d.turnNow()
-	d.mu.Lock()
-	d.turning = false
-	d.mu.Unlock()
-	if err != nil {
+	if err := d.turnNow(); err != nil {
 		d.fail(err)
 		return
 	}
@@ -139,6 +135,11 @@ func (d *Disk) turnNow() error {
 
 // dropOld removes the files of the journal that are not written to any more, once what is in them is in tables.
 func (d *Disk) dropOld() {
+	defer func() {
+		d.mu.Lock()
+		d.turning = false
+		d.mu.Unlock()
+	}()
 	old, flushed, err := d.flushOld()
 	if err != nil {
 		d.fail(err)

@@ -95,7 +95,7 @@ type Disk struct {
 	wake       sync.Cond  // of the writer: there is something to do
 	queue      []pending
 	inline     bool // somebody commits by himself, and will look at the queue
-	turning    bool // a new file of the journal is being made
+	turning    bool // a new file of the journal is being made, or the old ones are about to go
 	partitions map[int32]*partition
 	commits    uint64 // that have been made in all the folder's life
 	failed     error  // since when nothing is written any more
@@ -120,11 +120,12 @@ func Open(o Options) (*Disk, error) {
 	if err := d.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", o.Dir, err), lock.Close())
 	}
-	d.work.Go(d.write)
-	d.work.Go(d.syncNowAndThen)
 	if d.journal != nil {
+		d.turning = true
 		d.work.Go(d.dropOld)
 	}
+	d.work.Go(d.write)
+	d.work.Go(d.syncNowAndThen)
 	return d, nil
 }
 

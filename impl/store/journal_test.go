@@ -43,8 +43,8 @@ func TestJournalTurns(t *testing.T) {
 	states := prefixes(t, writes)
 	rng := rand.New(rand.NewPCG(5, 6))
 	fs := vfs.NewCrashableMem()
-	held, let := noTables(fs) // a full file stays until it has been seen beside the next one
-	l := open(t, held, as(store.OS), func(o *store.Options) { o.SyncInterval = time.Millisecond })
+	held, let := noTables(fs)        // a full file stays until it has been seen beside the next one
+	l := open(t, held, as(store.OS)) // nothing is synced but what has to be before something follows it
 	defer shut(t, l)
 	defer let()
 	first, together := journals(t, fs)[0], 0
@@ -71,6 +71,9 @@ func TestJournalTurns(t *testing.T) {
 		if got := after(t, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rng}), store.OS); got != states[n+1] {
 			t.Fatalf("after %d writes and the end of the process (-want +got):\n%s", n+1, cmp.Diff(lines(states[n+1]), lines(got)))
 		}
+	}
+	if got, want := loaded(t, l), states[len(writes)]; got != want {
+		t.Errorf("what is loaded without being opened again (-want +got):\n%s", cmp.Diff(lines(want), lines(got)))
 	}
 	if journals(t, fs)[0] == first {
 		t.Fatal("the first file of the journal is still there")
