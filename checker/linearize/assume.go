@@ -3,6 +3,8 @@ package linearize
 import (
 	"slices"
 	"time"
+
+	"github.com/muster-kafka/muster/checker"
 )
 
 // assumption is what a search takes for granted. Most histories are explained although a lot is, and much sooner: there is less to try. What is not explained
@@ -11,10 +13,11 @@ type assumption struct {
 	partition *partition
 	cleanup   int64 // how often the target removes groups that have nothing; 0: never
 	narrower  bool  // only some of what may have been: if nothing explains it, nothing is known
+	plain     bool  // nothing came between two steps of a request
 }
 
-// assumptions are those under which a group is searched, one after the other.
-func (p *partition) assumptions() (all []assumption) {
+// assumptions are those under which a group is searched, one after the other. between says whether anything may come between two steps of a request.
+func (p *partition) assumptions(between bool) (all []assumption) {
 	within := []int64{p.slack.fixed}
 	if pace := 2 * p.pace(); pace < p.slack.fixed/2 {
 		within = []int64{pace, p.slack.fixed}
@@ -25,6 +28,9 @@ func (p *partition) assumptions() (all []assumption) {
 		}
 	}
 	all = append(all, assumption{partition: p})
+	if between { // much of what a search tries is what seldom happens
+		all = slices.Insert(all, 0, assumption{partition: all[0].partition.plain(), narrower: true, plain: true})
+	}
 	if p.cleanup > 0 {
 		all = append(all, assumption{partition: p, cleanup: p.cleanup})
 	}
@@ -74,6 +80,28 @@ func (p *partition) prompt(within int64) *partition {
 	q.slack.fixed = p.slack.fixed
 	if !changed {
 		return nil
+	}
+	return &q
+}
+
+// plain is the partition as it is where a coordinator takes each request in one step, and no timer goes off while one is taken up.
+func (p *partition) plain() *partition {
+	q := *p
+	q.calls = make(map[checker.Ticket]*call, len(p.calls))
+	of := make(map[*call]*call, len(p.calls))
+	for ticket, c := range p.calls {
+		one := *c
+		one.early, one.spares, one.raced, one.overtaken, one.removed = false, false, false, false, false
+		q.calls[ticket], of[c] = &one, &one
+	}
+	q.operations = make([]*operation, len(p.operations))
+	for i, op := range p.operations {
+		q.operations[i] = op
+		if c := of[op.call]; c != nil { // else it is a restart
+			one := *op
+			one.call = c
+			q.operations[i] = &one
+		}
 	}
 	return &q
 }

@@ -179,10 +179,8 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 
 	var j *judge
 	var result porcupine.CheckResult
-	for _, how := range p.assumptions() {
-		j = newJudge(config, how.partition, limits)
-		j.cleanup = how.cleanup
-		result = porcupine.CheckOperationsTimeout(j.model(ctx), how.partition.porcupine(), how.time(limits.Timeout-time.Since(started)))
+	for _, how := range p.assumptions(config.Profile.Name != classic.Reference.Name) {
+		j, result = search(ctx, config, how, limits, how.time(limits.Timeout-time.Since(started)))
 		if result == porcupine.Ok && j.abandoned() == nil {
 			g.Cleaned = how.cleanup > 0
 			break
@@ -210,6 +208,16 @@ func checkGroup(ctx context.Context, config observe.Config, p *partition, limits
 		g.Result, g.Exercised = Legal, j.exercised.counted()
 	}
 	return g
+}
+
+// search looks for an explanation of a group under an assumption.
+func search(ctx context.Context, config observe.Config, how assumption, limits Limits, within time.Duration) (*judge, porcupine.CheckResult) {
+	j := newJudge(config, how.partition, limits)
+	j.cleanup = how.cleanup
+	if how.plain {
+		j.scala, j.later = false, false
+	}
+	return j, porcupine.CheckOperationsTimeout(j.model(ctx), how.partition.porcupine(), within)
 }
 
 func newJudge(config observe.Config, p *partition, limits Limits) *judge {
