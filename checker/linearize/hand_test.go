@@ -244,6 +244,22 @@ func TestByHand(t *testing.T) {
 			b.Calls[len(b.Calls)-2].Call, b.Calls[len(b.Calls)-2].Return = 65e6, 71e6
 			eaten(&b.Calls[len(b.Calls)-1])
 		}, Illegal},
+		{"a static member that is fenced as if it had been replaced", "4.3.1", func(b *book) { fencedTwice(b, 20, 30); b.heartbeat("b", 40, 41, "B", 1, 0) }, Illegal},
+		{"a static member that is fenced by one that it has replaced", "4.3.1", func(b *book) {
+			fencedTwice(b, 18, 25)
+			b.Calls[len(b.Calls)-1].Response = history.EncodeResponse(joined(1, "A", "C"), versions[kmsg.JoinGroup])
+		}, Illegal},
+		{"a static member that is fenced by one that was cut off, and is still there", "4.3.1", func(b *book) {
+			fencedTwice(b, 18, 19)
+			eaten(&b.Calls[len(b.Calls)-1])
+			b.heartbeat("b", 40, 41, "B", 1, 0)
+		}, Illegal},
+		{"a static member that is fenced, and is loaded by the next life of the target", "4.3.1", func(b *book) {
+			fencedTwice(b, 20, 30)
+			eaten(&b.Calls[len(b.Calls)-1])
+			b.restart(32, 36, 40)
+			b.heartbeat("b", 50, 51, "B", 1, 0)
+		}, Legal},
 		{"a static member that is replaced while it is written, by contract", "", func(b *book) { fencedTwice(b, 20, 30) }, Illegal},
 		{"a request that finds its group dead, on 3.9", "3.9.2", func(b *book) { foundDead(b, 20) }, Legal},
 		{"a request that finds its group dead, after it was removed, on 3.9", "3.9.2", func(b *book) { foundDead(b, 36) }, Illegal},
@@ -338,7 +354,7 @@ func fencedTwice(b *book, from, to int) {
 	b.sync("a", 4, 5, "A", 1, []string{"A"}, 0, "A")
 	fenced := refusedJoin(82, "B")
 	b.joinStatic("b", 20, 31, fenced)
-	b.joinStatic("c", from, to, joined(1, "A", "C"))
+	b.joinStatic("c", from, to, joined(1, "B", "C")) // of such a version the leader is the one before
 }
 
 // superseded: B repeats its JoinGroup on another connection, and only the second is answered.

@@ -1,9 +1,13 @@
 package linearize
 
 import (
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker/history"
+	"github.com/muster-kafka/muster/checker/observe"
 )
 
 // What a request writes is not written at once. Where another request of the same member is on its way meanwhile it may come before the write has ended, and Kafka then does to the
@@ -52,4 +56,17 @@ func (p *partition) races() {
 		rivals[who] = append(rivals[who], c)
 	}
 	p.leaves()
+}
+
+// unfenced says whether a replacement was fenced as if it had been replaced itself, and its member is still there. Both calls were open at the same time, but the other
+// has to have had its effect when the answer comes. Where what it wrote may have failed, or may have been lost with the target, it may have been undone.
+func (p *partition) unfenced(e *explanation, c *call) bool {
+	join, ok := c.actual.(*kmsg.JoinGroupResponse)
+	if !ok || !c.raced || join.ErrorCode != kerr.FencedInstanceID.Code || join.MemberID == "" || !e.branch.Has(join.MemberID) {
+		return false
+	}
+	written := observe.Window{Earliest: c.from, Latest: p.slack.after(c.to)}
+	return len(within(p.fails, written)) == 0 && !slices.ContainsFunc(p.restarts, func(r *operation) bool {
+		return r.at.Earliest <= written.Latest && r.call.gone >= written.Earliest
+	})
 }

@@ -117,6 +117,10 @@ func (j *judge) place(e *explanation, op *operation, next *set) {
 			j.refuse(e, op.call, nil, []classic.RuleID{classic.JoinParkedRemoved}, "it was refused as if its member had left, which is still there")
 			return
 		}
+		if j.partition.unfenced(e, op.call) {
+			j.refuse(e, op.call, nil, []classic.RuleID{classic.StaticFenced}, "it was fenced as if its member had been replaced, which is still there")
+			return
+		}
 		if e.branch.HeldUp(op.call.ticket) {
 			j.refuse(e, op.call, nil, []classic.RuleID{classic.JoinPendingBlocks}, heldUp)
 			return
