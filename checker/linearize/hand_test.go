@@ -238,6 +238,7 @@ func TestByHand(t *testing.T) {
 		{"a static member that is replaced while it is written", "4.3.1", func(b *book) { fencedTwice(b, 20, 30) }, Legal},
 		{"a static member that is replaced after it was written", "4.3.1", func(b *book) { fencedTwice(b, 32, 33) }, Illegal},
 		{"a static member that is replaced while it is written, by one whose client was cut off", "4.3.1", func(b *book) { fencedTwice(b, 18, 19); eaten(&b.Calls[len(b.Calls)-1]) }, Legal},
+		{"a static member that is replaced while it is written, by one whose client gave it up at once", "4.3.1", func(b *book) { fencedTwice(b, 18, 19); lost(&b.Calls[len(b.Calls)-1]) }, Legal},
 		{"a static member that is replaced while it is written, by one that was cut off before", "4.3.1", func(b *book) {
 			fencedTwice(b, 66, 67) // nothing is taken up later than 50 ms
 			b.Calls[len(b.Calls)-1].Call, b.Calls[len(b.Calls)-1].Return = 6e6, 7e6

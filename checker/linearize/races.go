@@ -29,9 +29,10 @@ func (c *call) rival() string {
 	return ""
 }
 
-// until is how long the coordinator may have been at work on a call: where its client was cut off, for as long as it takes to take a request up, and not only until then.
+// until is how long the coordinator may have been at work on a call: where its client was cut off or has given it up, for as long as it takes to take a request up, and not only
+// until then.
 func (c *call) until() int64 {
-	if c.outcome == history.Answered || c.outcome == history.GivenUp {
+	if c.outcome == history.Answered {
 		return c.to
 	}
 	return max(c.to, c.taken)
