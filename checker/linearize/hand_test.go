@@ -264,6 +264,13 @@ func TestByHand(t *testing.T) {
 		{"a static member that is replaced while it is written, by contract", "", func(b *book) { fencedTwice(b, 20, 30) }, Illegal},
 		{"a request that finds its group dead, on 3.9", "3.9.2", func(b *book) { foundDead(b, 20) }, Legal},
 		{"a request that finds its group dead, after it was removed, on 3.9", "3.9.2", func(b *book) { foundDead(b, 36) }, Illegal},
+		{"a request that finds its group dead, which was not to be deleted, on 3.9", "3.9.2", func(b *book) {
+			b.alone()
+			r, resp := kmsg.NewPtrDeleteGroupsRequest(), kmsg.NewPtrDeleteGroupsResponse()
+			r.Groups, resp.Groups = []string{"g"}, []kmsg.DeleteGroupsResponseGroup{{Group: "g", ErrorCode: 68}}
+			b.call("b", 10, 35, r, resp)
+			b.heartbeat("a", 20, 30, "A", 1, 15)
+		}, Illegal},
 		{"a request that finds its group dead, on 4.3", "4.3.1", func(b *book) { foundDead(b, 20) }, Illegal},
 		{"a group that is seen before its first member, on 3.9", "3.9.2", func(b *book) { seenEmpty(b, 5) }, Legal},
 		{"a group that is seen before its first member asks to join, on 3.9", "3.9.2", func(b *book) { seenEmpty(b, 12) }, Illegal},

@@ -40,7 +40,9 @@ func (p *partition) scala() {
 		case kmsg.JoinGroup:
 			joins = append(joins, c)
 		case kmsg.DeleteGroups, kmsg.OffsetDelete:
-			removals = append(removals, c)
+			if c.actual == nil || slices.Contains(allCodes(c.actual), 0) { // one that was refused has removed nothing
+				removals = append(removals, c)
+			}
 		}
 	}
 	for _, c := range p.calls {
