@@ -52,6 +52,9 @@ func campaignCommand() *cobra.Command {
 			if !cmd.Flags().Changed("seed") {
 				o.seed = rand.Uint64N(1 << 32)
 			}
+			if cmd.Flags().Changed("steps") && o.steps < 1 {
+				return usage("--steps %d: want calls of one history, 1 or more", o.steps)
+			}
 			return o.campaign(cmd)
 		},
 	}
@@ -69,11 +72,8 @@ func campaignCommand() *cobra.Command {
 }
 
 func (o *campaignOptions) campaign(cmd *cobra.Command) error {
-	switch {
-	case o.budget < 5*time.Second:
+	if o.budget < 5*time.Second {
 		return usage("--budget %v: want 5s or more, as in --budget 2m", o.budget)
-	case o.steps < 0:
-		return usage("--steps %d: want calls of one history, 1 or more", o.steps)
 	}
 	spec, err := parseTarget(o.open.name)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *campaignOptions) faults(possible campaign.Faults) (campaign.Faults, err
 		return campaign.Faults{Connections: true}, nil
 	case "crashes":
 		if !possible.Crashes {
-			return cannot(o.open.name + " cannot be killed and started again: only kafka:VERSION can, which Muster starts")
+			return cannot(o.open.name + " cannot be killed and started again: only kafka:VERSION and impl+serve can, which Muster starts")
 		}
 		return campaign.Faults{Crashes: true, Shutdowns: possible.Shutdowns, Pauses: possible.Pauses}, nil
 	case "appends":

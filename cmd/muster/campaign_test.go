@@ -19,9 +19,10 @@ func TestCampaignUsage(t *testing.T) {
 		{[]string{"rdkafka-mock"}, "campaigns do not run on rdkafka-mock"},
 		{[]string{"impl+tcp", "--budget", "1s"}, "--budget 1s: want 5s or more"},
 		{[]string{"impl+tcp", "--steps=-1"}, "--steps -1"},
+		{[]string{"impl+tcp", "--steps=0"}, "--steps 0: want calls of one history, 1 or more"},
 		{[]string{"impl+tcp", "--profile", "storm"}, "want calm, network, crashes, appends or all"},
 		{[]string{"kfake", "--profile", "appends"}, "only impl+tcp and impl+serve can be told to"},
-		{[]string{"impl+tcp", "--profile", "crashes"}, "impl+tcp cannot be killed and started again"},
+		{[]string{"impl+tcp", "--profile", "crashes"}, "impl+tcp cannot be killed and started again: only kafka:VERSION and impl+serve can"},
 		{[]string{"nonsense"}, "no target is called"},
 		{[]string{"impl+tcp", "--known", "nowhere"}, "--known"},
 	} {
