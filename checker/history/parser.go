@@ -231,11 +231,11 @@ func (p *parser) finish() (*History, []Problem, error) {
 	}
 	cut := h.Cut(p.cut)
 	cut.Calls = slices.DeleteFunc(cut.Calls, func(c Call) bool { return p.distrust[c.ID] })
+	if len(cut.Calls) == 0 {
+		return nil, p.problems, fmt.Errorf("%w: no call comes before the first problem", ErrNoHistory)
+	}
 	p.problems = append(p.problems, Problem{0, fmt.Sprintf("judged up to %d ns of %d ns only: %d of %d calls, %d of them without their end",
 		p.cut, last, len(cut.Calls), len(h.Calls), countOpen(cut))})
-	if len(cut.Calls) == 0 {
-		return nil, p.problems, fmt.Errorf("%w: nothing before the first problem", ErrNoHistory)
-	}
 	return cut, p.problems, nil
 }
 

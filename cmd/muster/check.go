@@ -69,8 +69,13 @@ func checkHistory(cmd *cobra.Command, path, report string, limits linearize.Limi
 	if err != nil && cmd.Context().Err() != nil {
 		return &codedError{verdict.ExitInconclusive, fmt.Errorf("%s: interrupted", path)}
 	}
+	doc.problems(v.Problems)
 	if err != nil {
-		return usage("%s cannot be judged: %v\na history is a .jsonl file in the form of docs/history.md, such as a run leaves in %s where linearizability failed", path, err, outDir)
+		told := ""
+		for _, p := range v.Problems {
+			told += fmt.Sprintf("\n  the record itself: %v", p)
+		}
+		return usage("%s cannot be judged: %v%s\na history is a .jsonl file in the form of docs/history.md, such as a run leaves in %s where linearizability failed", path, err, told, outDir)
 	}
 	doc.history(v, h)
 	out := plain{cmd.OutOrStdout()}

@@ -54,11 +54,15 @@ func newChecked(path string) *checked {
 	return &checked{File: path, Result: linearize.Unknown.String(), Problems: []checkedProblem{}, Groups: []checkedGroup{}, Violations: []checkedViolation{}}
 }
 
-func (c *checked) history(v linearize.Verdict, h *history.History) {
-	c.Kind, c.Target, c.Seed, c.Reason = "history", h.Header.Target, h.Header.Seed, v.Reason
-	for _, p := range v.Problems {
+// problems are those of the record of a history, of which nothing else may be known.
+func (c *checked) problems(all []history.Problem) {
+	for _, p := range all {
 		c.Problems = append(c.Problems, checkedProblem{p.Line, p.Reason})
 	}
+}
+
+func (c *checked) history(v linearize.Verdict, h *history.History) {
+	c.Kind, c.Target, c.Seed, c.Reason = "history", h.Header.Target, h.Header.Seed, v.Reason
 	for _, g := range v.Groups {
 		c.Groups = append(c.Groups, checkedGroup{Group: g.Group, Profile: g.Profile, Result: g.Result.String(), Reason: g.Reason, Calls: g.Calls, Overlap: g.Overlap, Cleaned: g.Cleaned})
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -66,4 +67,24 @@ func TestCheckJSON(t *testing.T) {
 		}
 	}
 	muster(t, time.Minute, "check", right, "--json", filepath.Join(dir, "nowhere", "verdict.json")).expect(t, 3, "--json", "nothing was judged")
+}
+
+// TestCheckUnjudged: where nothing of a record can be judged its problems are told all the same, to readers and to programs.
+func TestCheckUnjudged(t *testing.T) {
+	t.Parallel()
+	whole, err := os.ReadFile(filepath.Join("..", "..", "checker", "linearize", "testdata", "kafka", "4.3.1-replaced-while-it-assigned.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, rest, _ := strings.Cut(string(whole), "\n")
+	for fault, want := range map[string]string{
+		`{"fault":{"kind":"earthquake","at":0}}`: `line 2: no fault is called "earthquake"`,
+		`{"fault":{"kind":"shutdown","at":0}}`:   "line 2: a shutdown needs gone and until",
+	} {
+		path := filepath.Join(t.TempDir(), "verdict.json")
+		muster(t, time.Minute, "check", writeText(t, "faulty.jsonl", header+"\n"+fault+"\n"+rest), "--json", path).expect(t, 64, want)
+		if doc := holdChecked(t, path, "history", 64); len(doc.Problems) == 0 || doc.Problems[0].Line != 2 {
+			t.Errorf("problems %+v", doc.Problems)
+		}
+	}
 }
