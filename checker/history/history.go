@@ -248,7 +248,9 @@ func (h *History) Keep(keep func(*Call) bool) *History {
 func (f *Fault) Restarts() bool { return f.Kind == Restart || f.Kind == Shutdown }
 
 // Restarts says whether the target was ended and started again.
-func (h *History) Restarts() bool { return h.Had(Restart) || h.Had(Shutdown) }
+func (h *History) Restarts() bool {
+	return slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.Restarts() })
+}
 
 // Had says whether a fault of that kind happened.
 func (h *History) Had(kind FaultKind) bool {
