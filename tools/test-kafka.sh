@@ -12,7 +12,7 @@ trap 'rm -f "$launcher"' EXIT
 $GO test -count=1 -timeout 10m ./internal/kafka ./conformance/targets/kafka >"$launcher" 2>&1 &
 beside=$!
 status=0
-$GO test -count=1 -parallel 3 -timeout 20m -v -run '^TestKafka' ./cmd/muster ./impl/record ./fuzz || status=$?
+$GO test -count=1 -parallel 6 -timeout 20m -v -run '^TestKafka' ./cmd/muster ./impl/record ./fuzz || status=$?
 wait "$beside" || status=$?
 cat "$launcher"
 exit "$status"

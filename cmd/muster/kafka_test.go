@@ -125,6 +125,7 @@ func TestJudging(t *testing.T) {
 // TestKafkaStart runs a broker as a user would, and interrupts it: nothing may be left.
 func TestKafkaStart(t *testing.T) {
 	needKafka(t)
+	t.Parallel()
 	run := start(t, command(t, 2*time.Minute, "kafka", "start", "4.3.1", "--set", "group.min.session.timeout.ms=100"))
 	match := run.stderr.await(t, `serves groups at (\S+) \(process (\d+),`, time.Minute)
 	next := run.stderr.await(t, `in another terminal: muster (verify \S+ --as \S+)`, time.Minute)[1]
@@ -144,6 +145,7 @@ func TestKafkaStart(t *testing.T) {
 // TestKafkaInterrupt interrupts a run on a broker of its own.
 func TestKafkaInterrupt(t *testing.T) {
 	needKafka(t)
+	t.Parallel()
 	asJSON := filepath.Join(t.TempDir(), "v.json")
 	run := start(t, command(t, 2*time.Minute, "verify", "kafka:4.3.1", "--json", asJSON))
 	run.stderr.await(t, `scenarios: \d+ of`, time.Minute)
@@ -156,6 +158,7 @@ func TestKafkaInterrupt(t *testing.T) {
 
 func TestKafkaNoSuchRelease(t *testing.T) {
 	needKafka(t)
+	t.Parallel()
 	muster(t, 2*time.Minute, "verify", "kafka:4.99.0").expect(t, 3, "4.99.0", "verdict: unavailable")
 }
 
