@@ -46,7 +46,7 @@ type play struct {
 	play    func(w *played)
 }
 
-var plays = slices.Concat(waitingCommits, waitingGroups, waitingDeletions, waitingCleanups, oddRequests)
+var plays = slices.Concat(waitingCommits, waitingGroups, waitingDeletions, waitingCleanups, oddRequests, unusualValues)
 
 // played is a coordinator whose writes end when they are told to, from slow on.
 type played struct {
@@ -64,7 +64,7 @@ func newPlayed(o Options) *played {
 	o.OffsetsRetention = 10 * time.Second
 	o.Report = func(err error) { w.reported = append(w.reported, err) }
 	settings := o.settings()
-	settings.TopicExists, settings.TopicName, settings.TopicID = machineTopic, machineTopicName, machineTopicID
+	settings.TopicExists, settings.TopicName, settings.TopicID = playedTopic, machineTopicName, machineTopicID
 	w.sim = sim.New(1, settings)
 	return w
 }
