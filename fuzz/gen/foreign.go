@@ -3,6 +3,7 @@ package gen
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -151,10 +152,13 @@ func (f *foreign) end(group string) {
 	delete(f.last, group)
 }
 
+// generations are those of groups in a log: of one that is new, of others, and such as soon take more than one byte, and more than two.
+var generations = [...]int32{0, 1, math.MaxInt8 - 1, math.MaxInt16 - 1}
+
 // group is what a group's leader, or the end of its last member, has written: the group is Stable or Empty.
 func (f *foreign) group(name string) {
 	v := kmsg.NewGroupMetadataValue()
-	v.Version, v.Generation = int16(f.src.Intn(newestGroup+1, "group version")), int32(f.src.Intn(4, "generation"))
+	v.Version, v.Generation = int16(f.src.Intn(newestGroup+1, "group version")), generations[f.src.Intn(len(generations), "generation")]
 	v.CurrentStateTimestamp = -1
 	if f.src.Intn(3, "since when") > 0 {
 		v.CurrentStateTimestamp = f.ago()

@@ -45,10 +45,12 @@ func Walk(seed uint64) (Options, lockstep.Options) {
 	}
 }
 
-// WalkEdges is Walk with all that clients seldom do and logs seldom say (gen.Edges).
+// WalkEdges is Walk with all that clients seldom do and logs seldom say (gen.Edges), and timeouts that are no round numbers.
 func WalkEdges(seed uint64) (Options, lockstep.Options) {
 	machine, o := Walk(seed)
 	o.Setup.FailWrites = true
+	o.Setup.Sessions = []time.Duration{10 * time.Second, 10_789 * time.Millisecond, 6 * time.Second, 45 * time.Second}
+	o.Setup.Rebalances = []time.Duration{30 * time.Second, 29_011 * time.Millisecond, 5 * time.Second, 45 * time.Minute, 0} // longer than any session
 	o.Setup.Edges = gen.Edges{
 		WriteErrors: logErrors, TopicIDs: machineTopics, Epochs: true, Subscriptions: o.Setup.OffsetDelete, Keys: true, Refused: true, Markers: o.Setup.Transactions,
 	}
