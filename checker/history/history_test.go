@@ -166,7 +166,7 @@ func TestDamage(t *testing.T) {
 		{"a call of another age", func(l []string) []string { return at(l, 9, `"at":40`, `"at":9223372036854775807`) }, "call 5 is at 9223372036854775807 ns: more than", 3, 0},
 		{"a session of ages", func(l []string) []string { return at(l, 0, `"min_session_ns":`, `"min_session_ns":922337203685477580`) }, "min_session_ns is 922337203685477580", 0, 0},
 		{"a time that is negative", func(l []string) []string { return at(l, 0, `"max_session_ns":`, `"max_session_ns":-`) }, "max_session_ns is -", 0, 0},
-		{"no header", func(l []string) []string { return l[1:] }, "line 1 must be a header", 0, 0},
+		{"no header", func(l []string) []string { return l[1:] }, "the beginning is missing", 0, 0},
 		{"another format", func(l []string) []string { return at(l, 0, history.Format, "other/9") }, `its format is "other/9"`, 0, 0},
 		{"an older format", func(l []string) []string {
 			return append([]string{`{"header":{"format":"muster-history/1","elsewhere":1}}` + "\n"}, l[1:]...)

@@ -171,5 +171,9 @@ func (p *parser) noHeader(text []byte) error {
 	if lax(text, &other) == nil && other.Header.Format != "" && other.Header.Format != Format {
 		return fmt.Errorf("%w: its format is %q, this Muster reads %q", ErrNoHistory, other.Header.Format, Format)
 	}
-	return fmt.Errorf("%w: line %d must be a header like {\"header\":{\"format\":%q,…}}: %v", ErrNoHistory, p.number, Format, decode(text, &line{}))
+	why := decode(text, &line{})
+	if why == nil {
+		why = errors.New("it is another line of a history, of which the beginning is missing")
+	}
+	return fmt.Errorf("%w: line %d must be a header like {\"header\":{\"format\":%q,…}}: %w", ErrNoHistory, p.number, Format, why)
 }

@@ -160,6 +160,9 @@ func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	if o.list {
 		return unavailable(listRuns(cmd.OutOrStdout()))
 	}
+	if cmd.Flags().Changed("members") && o.members == 0 { // which without the flag means all
+		return usage("--members 0: want 1 to %d", runs.MostMembers)
+	}
 	b, err := o.bounds()
 	if err != nil {
 		return err

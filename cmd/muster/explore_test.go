@@ -37,6 +37,7 @@ func TestExploreWrongUsage(t *testing.T) {
 		"until when":             {[]string{"--until", "soon"}, []string{"states=100000", "10m"}},
 		"until no state":         {[]string{"--until", "states=0"}, []string{"states=100000"}},
 		"so many members":        {[]string{"--run", "core", "--members", "8"}, []string{"1 to 7"}},
+		"no members":             {[]string{"--run", "core", "--members", "0"}, []string{"--members 0", "1 to 7"}},
 		"members of what":        {[]string{"--members", "3"}, []string{"--run", "crash-pairs"}},
 		"a run of the night":     {[]string{"--night", "--run", "core"}, []string{"leave --run out"}},
 		"more than the memory":   {[]string{"--run", "core, 4 members", "--max-memory", "20MiB"}, []string{"128878 states", "60 bytes each", "20 MiB are allowed", "--until states=N"}},
