@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -189,6 +191,14 @@ func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	}
 	if o.checkpoint != "" && len(e.runs) > 1 {
 		return usage("--checkpoint is for one run, and these are %d: leave it out", len(e.runs))
+	}
+	if o.checkpoint != "" { // a path that cannot be written should not cost a run
+		if info, err := os.Stat(filepath.Dir(o.checkpoint)); err != nil || !info.IsDir() {
+			return usage("--checkpoint %s: there is no folder %s; nothing was explored", o.checkpoint, filepath.Dir(o.checkpoint))
+		}
+		if o.checkpoint != o.resume && !runs.Replaceable(o.checkpoint) {
+			return usage("--checkpoint %s: the file is there and is no checkpoint; nothing was explored, give another path", o.checkpoint)
+		}
 	}
 	if err := e.fits(); err != nil {
 		return err

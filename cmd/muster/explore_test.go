@@ -47,6 +47,8 @@ func TestExploreWrongUsage(t *testing.T) {
 		"some other file":        {[]string{"--resume", other}, []string{"other.txt is no checkpoint"}},
 		"two runs at once":       {[]string{"--resume", other, "--run", "core"}, []string{"leave --run"}},
 		"one file for many runs": {[]string{"--run", "limits", "--checkpoint", "c"}, []string{"for one run"}},
+		"a file in no folder":    {[]string{"--run", "core, 3 members", "--checkpoint", "no/such/c"}, []string{"there is no folder no/such", "nothing was explored"}},
+		"a file of another kind": {[]string{"--run", "core, 3 members", "--checkpoint", other}, []string{"is no checkpoint", "nothing was explored"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

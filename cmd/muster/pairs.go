@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,6 +56,15 @@ func (o *pairsOptions) run(cmd *cobra.Command) error {
 	all, err := pairs.All()
 	if err != nil {
 		return unavailable(err)
+	}
+	for _, name := range o.only {
+		if !slices.ContainsFunc(all, func(p pairs.Pair) bool { return p.Name == name }) {
+			var names []string
+			for _, p := range all {
+				names = append(names, p.Name)
+			}
+			return usage("--only %s: there is no such pair; there are %s", name, strings.Join(names, ", "))
+		}
 	}
 	scenarios, err := conformance.Scenarios()
 	if err != nil {

@@ -23,6 +23,9 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 // open returns the log, nil where there is no folder for it.
 func (f *dataFlags) open(cmd *cobra.Command, report func(error)) (*store.Disk, error) {
 	if f.dir == "" {
+		if cmd.Flags().Changed("data") {
+			return nil, usage("--data names no folder: leave it out to keep nothing")
+		}
 		if cmd.Flags().Changed("durability") {
 			return nil, usage("--durability is of what is kept: name a folder with --data")
 		}

@@ -25,7 +25,7 @@ func TestServeData(t *testing.T) {
 		for at := range int64(2) {
 			run := start(t, command(t, time.Minute, args...))
 			run.stdout.await(t, "\n", time.Minute)
-			cl, err := kgo.NewClient(kgo.SeedBrokers(strings.TrimSpace(run.stdout.String())))
+			cl, err := kgo.NewClient(kgo.SeedBrokers(strings.TrimSpace(run.stdout.String())), kgo.AllowAutoTopicCreation())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +34,13 @@ func TestServeData(t *testing.T) {
 				if _, err := adm.CreateTopic(ctx, 1, 1, nil, "t"); err != nil {
 					t.Fatal(err)
 				}
+				if err := cl.ProduceSync(ctx, &kgo.Record{Topic: "made-by-itself", Value: []byte("kept")}).FirstErr(); err != nil {
+					t.Fatal(err)
+				}
 			} else {
+				if got, err := adm.ListEndOffsets(ctx, "made-by-itself"); err != nil || got["made-by-itself"][0].Offset != 1 {
+					t.Errorf("a topic that nobody made by a request has after a kill: %v, %v", got, err)
+				}
 				if got, err := adm.FetchOffsets(ctx, "g"); err != nil || got["t"][0].At != at {
 					t.Errorf("after a kill: %v, %v", got, err)
 				}
@@ -75,6 +81,7 @@ func TestServeData(t *testing.T) {
 		muster(t, time.Minute, args...).expect(t, 3, "the data folder is damaged", "put a copy")
 	}
 	muster(t, time.Minute, "serve", "--durability", "fsync").expect(t, 64, "--data")
+	muster(t, time.Minute, "serve", "--data", "").expect(t, 64, "names no folder")
 	muster(t, time.Minute, "serve", "--data", "x", "--durability", "maybe").expect(t, 64, "want os or fsync")
 	muster(t, time.Minute, "serve", "kfake", "--data", "x").expect(t, 64, "--data is for the reference")
 }

@@ -66,6 +66,9 @@ func startBacking(addrs []string, s core.Settings, o ClusterOptions) (*backing, 
 	}
 	var err error
 	if b.cluster, err = kfake.NewCluster(opts...); err != nil {
+		if o.Records != "" {
+			return nil, fmt.Errorf("starting kfake, which keeps topics and records in %s: %w; if that folder is damaged or of a newer version, put a copy in its place, or move it away to begin without topics", o.Records, err)
+		}
 		return nil, fmt.Errorf("starting kfake, which serves what is not group coordination: %w", err)
 	}
 	b.lines = make([]*line, len(addrs))

@@ -72,6 +72,11 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 		})
 	case *kmsg.MetadataRequest:
 		full := all+len(req.Topics) > maxAllPartitions
+		if !full && (h.version < 4 || req.AllowAutoTopicCreation) {
+			if err := v.node.cluster.makeTopics(req.Topics); err != nil {
+				return nil, false, err
+			}
+		}
 		if h.version < 4 || full && req.AllowAutoTopicCreation || slices.ContainsFunc(req.Topics, illegal) {
 			reply, err := v.metadata(h, req, !full)
 			return reply, true, err

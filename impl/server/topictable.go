@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,7 +21,8 @@ type topicNames struct {
 	byName map[string]topic
 	byID   map[[16]byte]string
 
-	partitions int // of all topics together
+	partitions int   // of all topics together
+	controller int32 // the node that makes topics
 }
 
 // refresh reads the topics and returns the names of those that are gone since the last time.
@@ -33,8 +35,9 @@ func (t *topicTable) refresh() (gone []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the topics: %w", err)
 	}
-	now := &topicNames{byName: map[string]topic{}, byID: map[[16]byte]string{}}
-	for _, rt := range resp.(*kmsg.MetadataResponse).Topics {
+	m := resp.(*kmsg.MetadataResponse)
+	now := &topicNames{byName: map[string]topic{}, byID: map[[16]byte]string{}, controller: m.ControllerID}
+	for _, rt := range m.Topics {
 		if rt.Topic != nil && rt.ErrorCode == 0 {
 			now.byName[*rt.Topic] = topic{id: rt.TopicID, partitions: int32(len(rt.Partitions))}
 			now.byID[rt.TopicID] = *rt.Topic
@@ -64,4 +67,29 @@ func (t *topicTable) name(id [16]byte) (string, bool) {
 func (t *topicTable) id(name string) ([16]byte, bool) {
 	known, ok := t.known.Load().byName[name]
 	return known.id, ok
+}
+
+// makeTopics makes those that are asked for by name and are not there, as a broker does that makes topics by itself. kfake does that too, but writes such a
+// topic into its folder only when it ends in good order: after the end of the process there would be neither the topic nor its records. What it is told to make
+// is written at once. A topic that it refuses is refused when it is asked for.
+func (c *Cluster) makeTopics(asked []kmsg.MetadataRequestTopic) error {
+	known := c.topics.known.Load()
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.Version = c.backing.offered[kmsg.CreateTopics].Max
+	for _, t := range asked {
+		if t.Topic == nil || illegal(t) {
+			continue
+		}
+		if _, there := known.byName[*t.Topic]; there || slices.ContainsFunc(req.Topics, func(r kmsg.CreateTopicsRequestTopic) bool { return r.Topic == *t.Topic }) {
+			continue
+		}
+		rt := kmsg.NewCreateTopicsRequestTopic()
+		rt.Topic, rt.NumPartitions, rt.ReplicationFactor = *t.Topic, -1, -1 // the defaults
+		req.Topics = append(req.Topics, rt)
+	}
+	if len(req.Topics) == 0 {
+		return nil
+	}
+	_, err := c.backing.ask(known.controller, req)
+	return err
 }
