@@ -32,6 +32,7 @@ type loop struct {
 	txns     *Transactions // may be nil
 	keeper   *keeper
 	timers   core.TimerQueue
+	instant  bool                                       // a timer of no length is among them
 	watch    func(time.Time, core.Event, []core.Effect) // see Options
 
 	leader   atomic.Int32             // the node that coordinates these groups
@@ -142,6 +143,7 @@ func (l *loop) do(f func()) bool {
 	}
 	l.fireDue()
 	f()
+	l.fireInstant()
 	l.setAlarm()
 	return true
 }
@@ -155,6 +157,7 @@ func (l *loop) tryHear() bool {
 	if !l.stopped {
 		l.fireDue()
 		l.hear()
+		l.fireInstant()
 		l.setAlarm()
 	}
 	return true
@@ -203,6 +206,14 @@ func (l *loop) fireDue() {
 	}
 }
 
+// fireInstant fires timers of no length, such as that of an initial rebalance delay of 0. To leave them to run would cost two changes of goroutines.
+func (l *loop) fireInstant() {
+	for l.instant {
+		l.instant = false
+		l.fireDue()
+	}
+}
+
 // take lets a request happen. Its outcome is there, or comes later.
 func (l *loop) take(node int32, r core.Request) (o outcome, later <-chan outcome) {
 	if l.front != nil {
@@ -218,6 +229,7 @@ func (l *loop) take(node int32, r core.Request) (o outcome, later <-chan outcome
 	} else {
 		l.carryOut(l.stranger.Step(time.Now(), r))
 	}
+	l.fireInstant()
 	l.answered = nil
 	if o != (outcome{}) {
 		return o, nil
@@ -267,6 +279,7 @@ func (l *loop) hear() {
 		l.happen(core.Appended{ID: w.id, Code: w.code})
 		for _, arm := range l.keeper.release(w.id) {
 			l.timers.Arm(arm)
+			l.instant = true
 		}
 		if w.failed != nil && !l.failed {
 			l.failed = true
@@ -352,6 +365,7 @@ func (l *loop) armTimer(a core.Arm) {
 		return
 	}
 	l.timers.Arm(a)
+	l.instant = l.instant || a.After <= 0
 }
 
 // write puts records into the log. A write that times out is in the log, but nobody knows yet.
