@@ -63,16 +63,14 @@ func (c *conn) ready() (size int, ok bool) {
 
 // read reads a request; it has to be given back with release. It is good until the next one is read.
 func (c *conn) read() (frame []byte, err error) {
-	if size, ok := c.ready(); ok {
-		if size > c.limits.Frame {
-			return nil, c.tooLarge(size)
-		}
-		frame, err := c.reader.Peek(4 + size)
-		_, _ = c.reader.Discard(4 + size)
-		return frame[4:], err
+	if frame, ok, err := c.whole(); ok {
+		return frame, err
 	}
 	if err := c.begun(); err != nil {
 		return nil, err
+	}
+	if frame, ok, err := c.whole(); ok { // it has come in one piece, as nearly all do: then nobody has to be hurried
+		return frame, err
 	}
 	begun := time.Now()
 	if err := c.SetReadDeadline(begun.Add(c.limits.Partial)); err != nil {
@@ -91,6 +89,20 @@ func (c *conn) read() (frame []byte, err error) {
 		return nil, c.tooLarge(int(size))
 	}
 	return c.body(int(size), begun.Add(c.limits.Partial))
+}
+
+// whole reads a request that is here as a whole, in the memory that it has come to; false where it is not.
+func (c *conn) whole() (frame []byte, ok bool, err error) {
+	size, ok := c.ready()
+	if !ok {
+		return nil, false, nil
+	}
+	if size > c.limits.Frame {
+		return nil, true, c.tooLarge(size)
+	}
+	frame, err = c.reader.Peek(4 + size)
+	_, _ = c.reader.Discard(4 + size)
+	return frame[4:], true, err
 }
 
 // begun waits for the first byte of a request. A deadline that has been set for an earlier one is good enough, and looked at when it comes.
