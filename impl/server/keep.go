@@ -14,6 +14,7 @@ type keeper struct {
 	log       store.Log
 	partition int32
 	open      []openWrite // that the coordinator waits for, oldest first
+	room      []openWrite // where open begins when there is none: nearly always there is one at a time
 	instant   []instant   // timers that are due as soon as writes have ended
 
 	keeping atomic.Bool // something is being handed to the log, by one who hears its word afterwards
@@ -21,6 +22,7 @@ type keeper struct {
 
 	mu    sync.Mutex
 	ended []endedWrite // what the log has said, and nobody has heard yet
+	heard []endedWrite // what has been heard, for its memory
 	bell  chan struct{}
 }
 
@@ -43,7 +45,9 @@ type instant struct {
 }
 
 func newKeeper(log store.Log, partition int32) *keeper {
-	return &keeper{log: log, partition: partition, bell: make(chan struct{}, 1)}
+	k := &keeper{log: log, partition: partition, room: make([]openWrite, 0, 4), bell: make(chan struct{}, 1)}
+	k.open = k.room
+	return k
 }
 
 // keep writes something. If that works, the coordinator is told the code.
@@ -74,8 +78,9 @@ func (k *keeper) refuse(id core.AppendID, code int16) {
 func (k *keeper) next() (openWrite, bool) {
 	k.mu.Lock()
 	ended := k.ended
-	k.ended = nil
+	k.ended = k.heard[:0]
 	k.mu.Unlock()
+	k.heard = ended
 	for _, e := range ended {
 		for i := range k.open {
 			if w := &k.open[i]; w.id == e.id {
@@ -88,7 +93,9 @@ func (k *keeper) next() (openWrite, bool) {
 		return openWrite{}, false
 	}
 	first := k.open[0]
-	k.open = k.open[1:]
+	if k.open = k.open[1:]; len(k.open) == 0 {
+		k.open = k.room[:0]
+	}
 	var refused *store.RefusedError
 	switch {
 	case errors.As(first.failed, &refused): // the log goes on without it
@@ -121,6 +128,9 @@ func (k *keeper) forget(id core.TimerID) {
 
 // release are the timers that the end of a write lets go.
 func (k *keeper) release(id core.AppendID) (arms []core.Arm) {
+	if len(k.instant) == 0 {
+		return nil
+	}
 	var left []instant
 	for _, h := range k.instant {
 		if h.after <= id {

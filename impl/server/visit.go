@@ -20,6 +20,7 @@ type visit struct {
 	mute bool                  // a fault has lost an answer, and with it all that would come after
 	deaf bool                  // a fault has lost a request, and with it all that would come after
 	beat kmsg.HeartbeatRequest // the one at hand
+	room []byte                // for the answer at hand
 }
 
 func (n *node) session(c *conn) (session, error) {
@@ -81,7 +82,7 @@ func (v *visit) heartbeat(frame []byte) (done bool, err error) {
 	return true, nil
 }
 
-// reply answers a request to which nothing happens.
+// reply answers a request to which nothing happens. The answer is good until the next one.
 func (v *visit) reply(h header, req kmsg.Request, frame []byte) ([]byte, error) {
 	c := v.node.cluster
 	if req, ok := req.(*kmsg.ApiVersionsRequest); ok {
@@ -95,7 +96,11 @@ func (v *visit) reply(h header, req kmsg.Request, frame []byte) ([]byte, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
 	}
-	return appendResponse(nil, h.correlation, resp), nil
+	reply := appendResponse(v.room[:0], h.correlation, resp)
+	if cap(reply) <= maxTogether {
+		v.room = reply
+	}
+	return reply, nil
 }
 
 // transactionCoordinator is the kind that FindCoordinator asks for.
