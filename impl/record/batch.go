@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -43,25 +44,52 @@ type Raw struct {
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Raws are the records of a write, the first of them at the given position.
-func Raws(w core.Append, position int64) []Raw {
-	raws := make([]Raw, 0, len(w.Records))
+func Raws(w core.Append, position int64) []Raw { return new(Writer).Raws(w, position) }
+
+// Writer makes the records of one write after the other in the same memory. The zero value is ready.
+type Writer struct {
+	raws  []Raw
+	bytes []byte // of all keys and values
+}
+
+// writerKeeps is how much memory a Writer keeps at most, in bytes.
+const writerKeeps = 1 << 20
+
+// Raws is the function Raws. What it returns is good until it is called again.
+func (x *Writer) Raws(w core.Append, position int64) []Raw {
+	if cap(x.bytes) > writerKeeps {
+		*x = Writer{}
+	}
+	x.bytes = x.bytes[:0]
+	clear(x.raws)
+	raws := slices.Grow(x.raws[:0], len(w.Records))
 	for i, r := range w.Records {
 		raw := Raw{Position: position + int64(i), Producer: r.Producer}
 		switch r.Kind {
 		case core.GroupRecord:
-			raw.Key, raw.Value = GroupKey(r.Group), GroupValue(r.Metadata)
+			raw.Key = x.took(appendGroupKey(x.bytes, r.Group))
+			raw.Value = x.took(r.Metadata.AppendTo(x.bytes))
 		case core.GroupTombstone:
-			raw.Key = GroupKey(r.Group)
+			raw.Key = x.took(appendGroupKey(x.bytes, r.Group))
 		case core.OffsetRecord:
-			raw.Key, raw.Value = OffsetKey(r.Group, r.Topic, r.Partition), OffsetValue(r.Offset)
+			raw.Key = x.took(appendOffsetKey(x.bytes, r.Group, r.Topic, r.Partition))
+			raw.Value = x.took(r.Offset.AppendTo(x.bytes))
 		case core.OffsetTombstone:
-			raw.Key = OffsetKey(r.Group, r.Topic, r.Partition)
+			raw.Key = x.took(appendOffsetKey(x.bytes, r.Group, r.Topic, r.Partition))
 		case core.CommitMarker, core.AbortMarker:
 			raw.Marker, raw.Commit = true, r.Kind == core.CommitMarker
 		}
 		raws = append(raws, raw)
 	}
+	x.raws = raws
 	return raws
+}
+
+// took is what has been appended to bytes.
+func (x *Writer) took(bytes []byte) []byte {
+	from := len(x.bytes)
+	x.bytes = bytes
+	return bytes[from:len(bytes):len(bytes)]
 }
 
 // AppendBatch appends records of one producer, or of none, as a batch in Kafka's encoding, written at a time in milliseconds since 1970. Positions
@@ -70,7 +98,7 @@ func AppendBatch(dst []byte, raws []Raw, millis int64) ([]byte, error) {
 	if len(raws) == 0 {
 		return nil, errors.New("a batch has records")
 	}
-	first, last := raws[0], raws[len(raws)-1]
+	first, last := &raws[0], &raws[len(raws)-1]
 	b := kmsg.RecordBatch{
 		FirstOffset: first.Position, PartitionLeaderEpoch: 0, Magic: 2, LastOffsetDelta: int32(last.Position - first.Position),
 		FirstTimestamp: millis, MaxTimestamp: millis, ProducerID: noProducer, ProducerEpoch: -1, FirstSequence: noSequence, NumRecords: int32(len(raws)),
@@ -81,23 +109,51 @@ func AppendBatch(dst []byte, raws []Raw, millis int64) ([]byte, error) {
 	if first.Marker {
 		b.Attributes |= control
 	}
-	for _, raw := range raws {
+	start := len(dst)
+	dst = b.AppendTo(dst)
+	for i := range raws {
+		raw := &raws[i]
 		if raw.Marker != first.Marker || (raw.Producer == nil) != (first.Producer == nil) || raw.Producer != nil && *raw.Producer != *first.Producer {
 			return nil, errors.New("records of several producers, or a marker among records, are not one batch")
 		}
-		r := kmsg.Record{OffsetDelta: int32(raw.Position - first.Position), Key: raw.Key, Value: raw.Value}
+		key, value := raw.Key, raw.Value
 		if raw.Marker {
-			r.Key, r.Value = markerBytes(raw.Commit)
+			key, value = markerBytes(raw.Commit)
 		}
-		body := r.AppendTo(nil)[1:] // its length, which is 0 so far, takes one byte
-		b.Records = binary.AppendVarint(b.Records, int64(len(body)))
-		b.Records = append(b.Records, body...)
+		dst = appendRecord(dst, raw.Position-first.Position, key, value)
 	}
-	b.Length = int32(headerEnd - lengthEnd + len(b.Records))
-	start := len(dst)
-	dst = b.AppendTo(dst)
+	binary.BigEndian.PutUint32(dst[start+lengthAt:], uint32(len(dst)-start-lengthEnd))
 	binary.BigEndian.PutUint32(dst[start+crcAt:], crc32.Checksum(dst[start+crcFrom:], castagnoli))
 	return dst, nil
+}
+
+// appendRecord appends a record of a batch: its length; attributes, of which there are none; how much later than the batch it was made; its place in it;
+// key and value; headers, of which there are none.
+func appendRecord(dst []byte, delta int64, key, value []byte) []byte {
+	var place [binary.MaxVarintLen64]byte
+	n := binary.PutVarint(place[:], delta)
+	dst = binary.AppendVarint(dst, int64(3+n+sizeOf(key)+sizeOf(value)))
+	dst = append(dst, 0, 0)
+	dst = append(dst, place[:n]...)
+	dst = appendBytes(appendBytes(dst, key), value)
+	return append(dst, 0)
+}
+
+// appendBytes appends bytes behind their length, -1 where they are nil.
+func appendBytes(dst, b []byte) []byte {
+	if b == nil {
+		return binary.AppendVarint(dst, -1)
+	}
+	return append(binary.AppendVarint(dst, int64(len(b))), b...)
+}
+
+// sizeOf is how much appendBytes appends.
+func sizeOf(b []byte) int {
+	size := len(b) + 1
+	for n := uint(len(b)) << 1; n >= 0x80; n >>= 7 { // zigzag, seven bits a byte; -1 takes one
+		size++
+	}
+	return size
 }
 
 // markerBytes are key (version and type) and value (version and the epoch of the coordinator) of a control record.

@@ -22,10 +22,12 @@ const (
 var ErrUnknownKey = errors.New("key is neither of an offset nor of a group")
 
 // GroupKey is the key of a group's record.
-func GroupKey(group string) []byte {
+func GroupKey(group string) []byte { return appendGroupKey(nil, group) }
+
+func appendGroupKey(dst []byte, group string) []byte {
 	k := kmsg.NewGroupMetadataKey()
 	k.Version, k.Group = groupKeyVersion, group
-	return k.AppendTo(nil)
+	return k.AppendTo(dst)
 }
 
 // GroupValue is the value of a group's record, in the version that it names.
@@ -33,9 +35,13 @@ func GroupValue(v *kmsg.GroupMetadataValue) []byte { return v.AppendTo(nil) }
 
 // OffsetKey is the key of a committed offset.
 func OffsetKey(group, topic string, partition int32) []byte {
+	return appendOffsetKey(nil, group, topic, partition)
+}
+
+func appendOffsetKey(dst []byte, group, topic string, partition int32) []byte {
 	k := kmsg.NewOffsetCommitKey()
 	k.Version, k.Group, k.Topic, k.Partition = offsetKeyVersion, group, topic, partition
-	return k.AppendTo(nil)
+	return k.AppendTo(dst)
 }
 
 // OffsetValue is the value of a committed offset, in the version that it names.

@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
+
+	"github.com/muster-kafka/muster/impl/record"
 )
 
 // Durability says what a write has come through when its end is told.
@@ -90,6 +92,8 @@ type Disk struct {
 	journal    *journal      // what is written before Pebble is told, under OS; else nil
 	ahead      *pebble.Batch // what is in the journal and Pebble has not been told yet
 	own        [1]pending    // of who commits by himself
+	records    record.Writer // of a write that is being put into a batch, as key and value
+	key, value []byte
 
 	mu         sync.Mutex // is not held by who waits for committing
 	wake       sync.Cond  // of the writer: there is something to do

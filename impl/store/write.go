@@ -41,8 +41,10 @@ func partitionKey(kind byte, id int32) []byte {
 	return binary.BigEndian.AppendUint32([]byte{kind}, uint32(id))
 }
 
-func positionKey(id int32, position int64) []byte {
-	return binary.BigEndian.AppendUint64(partitionKey(recordKey, id), uint64(position))
+func positionKey(id int32, position int64) []byte { return appendPositionKey(nil, id, position) }
+
+func appendPositionKey(dst []byte, id int32, position int64) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(append(dst, recordKey), uint32(id)), uint64(position))
 }
 
 // Append implements Log. Where nobody else commits under OS it does so itself; else it does not wait.
@@ -199,13 +201,17 @@ func (d *Disk) put(b *pebble.Batch, p pending, now int64) error {
 	if err != nil {
 		return err
 	}
-	raws := record.Raws(p.write, part.next)
-	value, err := record.AppendBatch(nil, raws, now)
-	if err != nil {
+	raws := d.records.Raws(p.write, part.next)
+	if d.value, err = record.AppendBatch(d.value[:0], raws, now); err != nil {
 		return err
 	}
 	part.next += int64(len(raws))
-	return b.Set(positionKey(p.partition, raws[0].Position), value, nil)
+	d.key = appendPositionKey(d.key[:0], p.partition, raws[0].Position)
+	err = b.Set(d.key, d.value, nil)
+	if cap(d.value) > maxTogether/4 {
+		d.value = nil
+	}
+	return err
 }
 
 // partition finds out where a partition ends, once. Only the writer asks.
