@@ -68,7 +68,7 @@ func TestDiskFull(t *testing.T) {
 					break // there is room for all
 				}
 			}
-			if refusals < some(5, 50) {
+			if refusals < some(5, 30) { // under os a write is one operation of the file system
 				t.Errorf("the disk was full while writing only %d times", refusals)
 			}
 		})
