@@ -28,7 +28,7 @@ func TestFind(t *testing.T) {
 		{"core", 5, []string{"core, 5 members"}},
 		{"core", 6, []string{"core, 6 members"}},
 		{"subscriptions", 0, []string{"subscriptions, 3 members, no refusals"}},
-		{"subscriptions", 4, []string{"subscriptions, 4 members, no refusals"}},
+		{"subscriptions", 4, []string{"subscriptions, 4 members", "subscriptions, 4 members, no refusals"}},
 		{"subscriptions", 2, []string{"subscriptions, 2 members"}},
 		{"limits", 0, []string{"group.max.size", "group.max.size, Scala"}},
 		{"clients", 4, []string{"clients, 4 members"}},

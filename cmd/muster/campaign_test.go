@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,18 +66,22 @@ func TestCampaignKnown(t *testing.T) {
 	list, asJSON := filepath.Join(dir, "known.txt"), filepath.Join(dir, "v.json")
 	first := muster(t, time.Minute, "campaign", "kfake", "--budget", "6s", "--seed", "7", "--profile", "calm", "--strict", "--write-known", list)
 	first.expect(t, 1, "FAILURE 1")
-	muster(t, time.Minute, "campaign", "kfake", "--budget", "6s", "--seed", "7", "--profile", "calm", "--strict", "--known", list, "--json", asJSON)
-	v := readVerdict(t, asJSON)
 	listed, err := os.ReadFile(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(v["known"].([]any)) == 0 {
-		t.Errorf("nothing is known, with the list\n%s", listed)
-	}
-	for _, f := range v["failures"].([]any) {
-		if rule := f.(map[string]any)["rule"].(string); strings.Contains(string(listed), " "+rule+" ") {
-			t.Errorf("%s is listed, and fails", rule)
+	// No campaign finds just what another one has found, and on a busy machine it finds little: one that has found nothing of the list says nothing of it.
+	for seconds := 6; seconds <= 24; seconds += 6 {
+		muster(t, 2*time.Minute, "campaign", "kfake", "--budget", fmt.Sprintf("%ds", seconds), "--seed", "7", "--profile", "calm", "--strict", "--known", list, "--json", asJSON)
+		v := readVerdict(t, asJSON)
+		for _, f := range v["failures"].([]any) {
+			if rule := f.(map[string]any)["rule"].(string); strings.Contains(string(listed), " "+rule+" ") {
+				t.Errorf("%s is listed, and fails", rule)
+			}
+		}
+		if len(v["known"].([]any)) > 0 {
+			return
 		}
 	}
+	t.Errorf("nothing is known in four campaigns, with the list\n%s", listed)
 }
