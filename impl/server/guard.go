@@ -72,7 +72,7 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 		})
 	case *kmsg.MetadataRequest:
 		full := all+len(req.Topics) > maxAllPartitions
-		if !full && (h.version < 4 || req.AllowAutoTopicCreation) {
+		if !full && makesTopics(h, req) {
 			if err := v.node.cluster.makeTopics(req.Topics); err != nil {
 				return nil, false, err
 			}

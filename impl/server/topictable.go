@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -71,18 +70,20 @@ func (t *topicTable) id(name string) ([16]byte, bool) {
 
 // makeTopics makes those that are asked for by name and are not there, as a broker does that makes topics by itself. kfake does that too, but writes such a
 // topic into its folder only when it ends in good order: after the end of the process there would be neither the topic nor its records. What it is told to make
-// is written at once. A topic that it refuses is refused when it is asked for.
+// is written at once. With a topic that it does not make so it does what it likes when it is asked for it.
 func (c *Cluster) makeTopics(asked []kmsg.MetadataRequestTopic) error {
 	known := c.topics.known.Load()
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.Version = c.backing.offered[kmsg.CreateTopics].Max
+	named := map[string]bool{}
 	for _, t := range asked {
-		if t.Topic == nil || illegal(t) {
+		if t.Topic == nil || illegal(t) || named[*t.Topic] {
 			continue
 		}
-		if _, there := known.byName[*t.Topic]; there || slices.ContainsFunc(req.Topics, func(r kmsg.CreateTopicsRequestTopic) bool { return r.Topic == *t.Topic }) {
+		if _, there := known.byName[*t.Topic]; there {
 			continue
 		}
+		named[*t.Topic] = true
 		rt := kmsg.NewCreateTopicsRequestTopic()
 		rt.Topic, rt.NumPartitions, rt.ReplicationFactor = *t.Topic, -1, -1 // the defaults
 		req.Topics = append(req.Topics, rt)

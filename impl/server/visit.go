@@ -145,7 +145,7 @@ func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error
 func (v *visit) metadata(h header, req *kmsg.MetadataRequest, room bool) ([]byte, error) {
 	ask := *req
 	ask.Version = max(h.version, 4)
-	ask.AllowAutoTopicCreation = room && (h.version < 4 || req.AllowAutoTopicCreation)
+	ask.AllowAutoTopicCreation = room && makesTopics(h, req)
 	if h.version == 0 && len(req.Topics) == 0 {
 		ask.Topics = nil
 	} else if req.Topics != nil {
@@ -171,6 +171,11 @@ func (v *visit) metadata(h header, req *kmsg.MetadataRequest, room bool) ([]byte
 		}
 	}
 	return appendResponse(nil, h.correlation, m), nil
+}
+
+// makesTopics says whether topics are made that are not there; the first versions have no word for it.
+func makesTopics(h header, req *kmsg.MetadataRequest) bool {
+	return h.version < 4 || req.AllowAutoTopicCreation
 }
 
 func illegal(t kmsg.MetadataRequestTopic) bool { return t.Topic != nil && !legal(*t.Topic) }
