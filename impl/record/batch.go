@@ -20,12 +20,12 @@ const (
 	magicAt   = 16
 	crcAt     = 17 // of its checksum, which is that of what comes from crcFrom on
 	crcFrom   = 21
-	countAt   = 57
 	headerEnd = 61
 )
 
 const (
-	transactional = 1 << 4 // attribute bits
+	compressed    = 1<<3 - 1 // attribute bits
+	transactional = 1 << 4
 	control       = 1 << 5
 
 	noProducer = -1
@@ -189,27 +189,76 @@ func readBatch(b []byte, each func(Raw) error) error {
 	if b[magicAt] != 2 {
 		return fmt.Errorf("format %d of messages is older than Kafka 0.11 and is not read", b[magicAt])
 	}
+	var batch kmsg.RecordBatch
+	if err := batch.ReadFrom(b); err != nil {
+		return err
+	}
+	if crc := crc32.Checksum(b[crcFrom:], castagnoli); crc != uint32(batch.CRC) {
+		return fmt.Errorf("its crc is %x, and that of what it has is %x", uint32(batch.CRC), crc)
+	}
+	raw := Raw{Marker: batch.Attributes&control != 0}
+	if batch.Attributes&transactional != 0 {
+		raw.Producer = &core.Producer{ID: batch.ProducerID, Epoch: batch.ProducerEpoch}
+	}
+	if raw.Marker && raw.Producer == nil {
+		return errors.New("control records without a producer")
+	}
+	count := 0
+	take := func(position int64, key, value []byte) error {
+		count++
+		r := raw
+		r.Position, r.Key, r.Value = position, key, value
+		if r.Marker {
+			if len(key) < 4 {
+				return fmt.Errorf("control record with a key of %d bytes", len(key))
+			}
+			r.Commit = binary.BigEndian.Uint16(key[2:]) == 1
+		}
+		return each(r)
+	}
+	read := plain
+	if batch.Attributes&compressed != 0 {
+		read = unpacked
+	}
+	if err := read(&batch, b, take); err != nil {
+		return err
+	}
+	if count != int(batch.NumRecords) {
+		return fmt.Errorf("%d records, its header says %d", count, batch.NumRecords)
+	}
+	return nil
+}
+
+// plain reads the records of a batch where they lie: a load and a compaction read all that there is, and nearly all is such.
+func plain(batch *kmsg.RecordBatch, _ []byte, take func(position int64, key, value []byte) error) error {
+	var r kmsg.Record
+	for rest := batch.Records; len(rest) > 0; {
+		length, n := binary.Varint(rest)
+		if n <= 0 || length < 0 || length > int64(len(rest)-n) {
+			return fmt.Errorf("a record says that its length is %d, and there are %d bytes", length, len(rest))
+		}
+		size := n + int(length)
+		if err := r.UnsafeReadFrom(rest[:size]); err != nil {
+			return fmt.Errorf("a record of %d bytes: %w", size, err)
+		}
+		if err := take(batch.FirstOffset+int64(r.OffsetDelta), r.Key, r.Value); err != nil {
+			return err
+		}
+		rest = rest[size:]
+	}
+	return nil
+}
+
+// unpacked reads the records of a batch that is compressed, as those of a broker may be.
+func unpacked(_ *kmsg.RecordBatch, b []byte, take func(position int64, key, value []byte) error) error {
 	fetched := kmsg.NewFetchResponseTopicPartition()
 	fetched.RecordBatches = b
 	read, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{KeepControlRecords: true}, &fetched, kgo.DefaultDecompressor(), nil)
 	if read.Err != nil {
 		return read.Err
 	}
-	if count := int(int32(binary.BigEndian.Uint32(b[countAt:]))); count != len(read.Records) {
-		return fmt.Errorf("%d records, its header says %d", len(read.Records), count)
-	}
 	for _, r := range read.Records {
-		raw := Raw{Position: r.Offset, Key: r.Key, Value: r.Value}
-		if r.Attrs.IsTransactional() {
-			raw.Producer = &core.Producer{ID: r.ProducerID, Epoch: r.ProducerEpoch}
-		}
-		if r.Attrs.IsControl() {
-			if len(r.Key) < 4 || raw.Producer == nil {
-				return fmt.Errorf("control record with a key of %d bytes", len(r.Key))
-			}
-			raw.Marker, raw.Commit = true, binary.BigEndian.Uint16(r.Key[2:]) == 1
-		}
-		if err := each(raw); err != nil {
+		if err := take(r.Offset, r.Key, r.Value); err != nil {
 			return err
 		}
 	}
