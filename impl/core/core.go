@@ -18,6 +18,7 @@ type Coordinator struct {
 	writes   map[AppendID]*write
 	open     map[Ticket]struct{} // requests that wait for a group or for the log
 	effects  []Effect
+	ids      []AppendID // room of openWrites
 
 	status    status
 	epoch     int32    // the highest seen
@@ -155,8 +156,14 @@ func (c *Coordinator) emit(e Effect) {
 	if c.beating {
 		c.spill()
 	}
+	if c.effects == nil {
+		c.effects = make([]Effect, 0, usualEffects)
+	}
 	c.effects = append(c.effects, e)
 }
+
+// usualEffects is how many effects a step usually has at most.
+const usualEffects = 4
 
 func (c *Coordinator) answer(t Ticket, message kmsg.Response) {
 	if _, waits := c.open[t]; !waits {

@@ -50,7 +50,7 @@ func (c *Coordinator) unload(ev Unload) {
 func (c *Coordinator) giveUp(to status) {
 	c.status = to
 	for len(c.writes) > 0 { // what fails may want to write, in vain
-		for _, id := range sortedWrites(c.writes) {
+		for _, id := range c.openWrites() {
 			w := c.writes[id]
 			w.late = nil
 			c.endWrite(id, NotCoordinator)

@@ -11,7 +11,8 @@ import (
 // write is an Append that has not ended, and what follows from its end, in order.
 type write struct {
 	then []continuation
-	late []staying // what is still to come of a write that has timed out
+	room [1]continuation // where then begins: most have one
+	late []staying       // what is still to come of a write that has timed out
 }
 
 // A continuation is what a write was for. One that has an effect even if the write is only late is staying, too.
@@ -37,7 +38,9 @@ func (c *Coordinator) append(g *group, records []Record, then continuation) Appe
 
 func (c *Coordinator) put(group string, records []Record, then continuation) AppendID {
 	c.lastID++
-	c.writes[c.lastID] = &write{then: []continuation{then}}
+	w := &write{room: [1]continuation{then}}
+	w.then = w.room[:]
+	c.writes[c.lastID] = w
 	if c.status == serving { // else it fails before it is put out (§4.6)
 		c.emit(Append{ID: c.lastID, Group: group, Records: records})
 	}
@@ -51,7 +54,7 @@ func (c *Coordinator) appended(ev Appended) {
 		}
 		return
 	}
-	for _, id := range sortedWrites(c.writes) {
+	for _, id := range c.openWrites() {
 		switch { // the log keeps its order: what is said of a write goes for those before it, which are all late
 		case id > ev.ID:
 		case ev.Code == RequestTimedOut:
@@ -105,7 +108,11 @@ func (c *Coordinator) afterWrites(r Request, answer kmsg.Response) kmsg.Response
 
 // behind makes something follow the last write that is open.
 func (c *Coordinator) behind(then continuation) {
-	w := c.writes[slices.Max(slices.Collect(maps.Keys(c.writes)))]
+	var last AppendID
+	for id := range c.writes {
+		last = max(last, id)
+	}
+	w := c.writes[last]
 	w.then = append(w.then, then)
 }
 
@@ -242,4 +249,12 @@ func orEmpty(b []byte) []byte {
 	return b
 }
 
-func sortedWrites(writes map[AppendID]*write) []AppendID { return slices.Sorted(maps.Keys(writes)) }
+// openWrites are the writes that have not ended, oldest first; good until it is called again.
+func (c *Coordinator) openWrites() []AppendID {
+	c.ids = c.ids[:0]
+	for id := range c.writes {
+		c.ids = append(c.ids, id)
+	}
+	slices.Sort(c.ids)
+	return c.ids
+}

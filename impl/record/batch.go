@@ -15,12 +15,17 @@ import (
 
 // Where in a batch, as Kafka writes it since 0.11, its fields are.
 const (
-	lengthAt  = 8  // of its length, which counts from lengthEnd
-	lengthEnd = 12 //
-	magicAt   = 16
-	crcAt     = 17 // of its checksum, which is that of what comes from crcFrom on
-	crcFrom   = 21
-	headerEnd = 61
+	lengthAt     = 8  // of its length, which counts from lengthEnd
+	lengthEnd    = 12 //
+	magicAt      = 16
+	crcAt        = 17 // of its checksum, which is that of what comes from crcFrom on
+	crcFrom      = 21
+	attributesAt = 21
+	lastAt       = 23 // how far behind the first position the last one is
+	millisAt     = 27
+	producerAt   = 43 // id and epoch
+	countAt      = 57
+	headerEnd    = 61
 )
 
 const (
@@ -189,81 +194,105 @@ func readBatch(b []byte, each func(Raw) error) error {
 	if b[magicAt] != 2 {
 		return fmt.Errorf("format %d of messages is older than Kafka 0.11 and is not read", b[magicAt])
 	}
-	var batch kmsg.RecordBatch
-	if err := batch.ReadFrom(b); err != nil {
-		return err
+	if told, is := binary.BigEndian.Uint32(b[crcAt:]), crc32.Checksum(b[crcFrom:], castagnoli); told != is {
+		return fmt.Errorf("its crc is %x, and that of what it has is %x", told, is)
 	}
-	if crc := crc32.Checksum(b[crcFrom:], castagnoli); crc != uint32(batch.CRC) {
-		return fmt.Errorf("its crc is %x, and that of what it has is %x", uint32(batch.CRC), crc)
-	}
-	raw := Raw{Marker: batch.Attributes&control != 0}
-	if batch.Attributes&transactional != 0 {
-		raw.Producer = &core.Producer{ID: batch.ProducerID, Epoch: batch.ProducerEpoch}
+	h := headOf(b)
+	raw := Raw{Marker: h.attributes&control != 0}
+	if h.attributes&transactional != 0 {
+		producer := h.producer
+		raw.Producer = &producer
 	}
 	if raw.Marker && raw.Producer == nil {
 		return errors.New("control records without a producer")
 	}
-	count := 0
-	take := func(position int64, key, value []byte) error {
-		count++
-		r := raw
-		r.Position, r.Key, r.Value = position, key, value
-		if r.Marker {
-			if len(key) < 4 {
-				return fmt.Errorf("control record with a key of %d bytes", len(key))
-			}
-			r.Commit = binary.BigEndian.Uint16(key[2:]) == 1
-		}
-		return each(r)
+	read := readPlain
+	if h.attributes&compressed != 0 {
+		read = readCompressed
 	}
-	read := plain
-	if batch.Attributes&compressed != 0 {
-		read = unpacked
+	count, err := read(b, raw, each)
+	if err == nil && count != h.count {
+		err = fmt.Errorf("%d records, its header says %d", count, h.count)
 	}
-	if err := read(&batch, b, take); err != nil {
-		return err
-	}
-	if count != int(batch.NumRecords) {
-		return fmt.Errorf("%d records, its header says %d", count, batch.NumRecords)
-	}
-	return nil
+	return err
 }
 
-// plain reads the records of a batch where they lie: a load and a compaction read all that there is, and nearly all is such.
-func plain(batch *kmsg.RecordBatch, _ []byte, take func(position int64, key, value []byte) error) error {
+// readPlain reads the records of a batch where they lie, and returns how many they are. A load and a compaction read all that there is, and nearly
+// all of that is such.
+func readPlain(b []byte, raw Raw, each func(Raw) error) (count int, err error) {
+	first := int64(binary.BigEndian.Uint64(b))
 	var r kmsg.Record
-	for rest := batch.Records; len(rest) > 0; {
+	for rest := b[headerEnd:]; len(rest) > 0; count++ {
 		length, n := binary.Varint(rest)
 		if n <= 0 || length < 0 || length > int64(len(rest)-n) {
-			return fmt.Errorf("a record says that its length is %d, and there are %d bytes", length, len(rest))
+			return count, fmt.Errorf("a record says that its length is %d, and there are %d bytes", length, len(rest))
 		}
 		size := n + int(length)
 		if err := r.UnsafeReadFrom(rest[:size]); err != nil {
-			return fmt.Errorf("a record of %d bytes: %w", size, err)
+			return count, fmt.Errorf("a record of %d bytes: %w", size, err)
 		}
-		if err := take(batch.FirstOffset+int64(r.OffsetDelta), r.Key, r.Value); err != nil {
-			return err
+		if err := tell(raw, first+int64(r.OffsetDelta), r.Key, r.Value, each); err != nil {
+			return count, err
 		}
 		rest = rest[size:]
 	}
-	return nil
+	return count, nil
 }
 
-// unpacked reads the records of a batch that is compressed, as those of a broker may be.
-func unpacked(_ *kmsg.RecordBatch, b []byte, take func(position int64, key, value []byte) error) error {
+// readCompressed is readPlain for a batch that is compressed, as those of a broker may be.
+func readCompressed(b []byte, raw Raw, each func(Raw) error) (count int, err error) {
 	fetched := kmsg.NewFetchResponseTopicPartition()
 	fetched.RecordBatches = b
 	read, _ := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{KeepControlRecords: true}, &fetched, kgo.DefaultDecompressor(), nil)
-	if read.Err != nil {
-		return read.Err
-	}
 	for _, r := range read.Records {
-		if err := take(r.Offset, r.Key, r.Value); err != nil {
-			return err
+		if err := tell(raw, r.Offset, r.Key, r.Value, each); err != nil {
+			return count, err
 		}
+		count++
 	}
-	return nil
+	return count, read.Err
 }
+
+// tell hands a record over; raw is what it has in common with the others of its batch.
+func tell(raw Raw, position int64, key, value []byte, each func(Raw) error) error {
+	raw.Position, raw.Key, raw.Value = position, key, value
+	if raw.Marker {
+		if len(key) < 4 {
+			return fmt.Errorf("control record with a key of %d bytes", len(key))
+		}
+		raw.Commit = binary.BigEndian.Uint16(key[2:]) == 1
+	}
+	return each(raw)
+}
+
+// head is what a batch says of itself before its records.
+type head struct {
+	attributes uint16
+	producer   core.Producer
+	count      int
+}
+
+func headOf(b []byte) head {
+	return head{
+		attributes: binary.BigEndian.Uint16(b[attributesAt:]),
+		producer:   core.Producer{ID: int64(binary.BigEndian.Uint64(b[producerAt:])), Epoch: int16(binary.BigEndian.Uint16(b[producerAt+8:]))},
+		count:      int(int32(binary.BigEndian.Uint32(b[countAt:]))),
+	}
+}
+
+// Plain says which positions the records of a batch have, if it is a whole one that AppendBatch has made of records without gaps, and of none of a transaction.
+func Plain(b []byte) (first, last int64, ok bool) {
+	if len(b) < headerEnd || b[magicAt] != 2 || int64(binary.BigEndian.Uint32(b[lengthAt:]))+lengthEnd != int64(len(b)) {
+		return 0, 0, false
+	}
+	first = int64(binary.BigEndian.Uint64(b))
+	last = first + int64(binary.BigEndian.Uint32(b[lastAt:]))
+	h := headOf(b)
+	return first, last, h.attributes == 0 && int64(h.count) == last-first+1
+}
+
+// Millis is when a batch was written, in milliseconds since 1970.
+func Millis(b []byte) int64 { return int64(binary.BigEndian.Uint64(b[millisAt:])) }
 
 // Record is what core.Replay is to be told of it; false where the key is of a kind that is passed over (§4.1).
 func (r Raw) Record() (core.Record, bool, error) {

@@ -52,12 +52,13 @@ func newKeeper(log store.Log, partition int32) *keeper {
 
 // keep writes something. If that works, the coordinator is told the code.
 func (k *keeper) keep(w core.Append, code int16) {
-	k.open = append(k.open, openWrite{id: w.ID, code: code})
+	id := w.ID
+	k.open = append(k.open, openWrite{id: id, code: code})
 	k.keeping.Store(true)
 	defer k.keeping.Store(false)
 	k.log.Append(k.partition, w, func(err error) {
 		k.mu.Lock()
-		k.ended = append(k.ended, endedWrite{w.ID, err})
+		k.ended = append(k.ended, endedWrite{id, err})
 		k.mu.Unlock()
 		if k.keeping.Load() || k.hear != nil && k.hear() {
 			return
@@ -96,14 +97,20 @@ func (k *keeper) next() (openWrite, bool) {
 	if k.open = k.open[1:]; len(k.open) == 0 {
 		k.open = k.room[:0]
 	}
-	var refused *store.RefusedError
-	switch {
-	case errors.As(first.failed, &refused): // the log goes on without it
-		first.code, first.failed = refused.Code, nil
-	case first.failed != nil:
-		first.code = core.KafkaStorageError
+	if first.failed != nil {
+		first.fail()
 	}
 	return first, true
+}
+
+// fail is how a write ends that the log has not kept. One that the log has refused is not the end of the log.
+func (w *openWrite) fail() {
+	var refused *store.RefusedError
+	if errors.As(w.failed, &refused) {
+		w.code, w.failed = refused.Code, nil
+		return
+	}
+	w.code = core.KafkaStorageError
 }
 
 // wait holds a timer of no length back until the writes that are open have ended (see core.Arm); false if it has not to wait.

@@ -26,7 +26,8 @@ type loop struct {
 	stopped  bool
 	alarm    *time.Timer
 	alarmAt  time.Time // when it is to ring; zero if it need not
-	answered *outcome  // of the request at hand, whose ticket is the last one; nil where nobody waits for it here
+	waited   bool      // somebody waits here for the request at hand, whose ticket is the last one
+	answered outcome   // his
 	core     *core.Coordinator
 	front    *Front        // may be nil, and with it txns: then a request is the coordinator's
 	txns     *Transactions // may be nil
@@ -125,9 +126,9 @@ func (l *loop) beat(node int32, r core.Request) (o outcome, ok bool) {
 	}
 	o.resp = b.Answer.Message
 	if b.Others != nil {
-		l.answered = &o
+		l.waited = true
 		l.carryOut(b.Others)
-		l.answered = nil
+		o = l.outcome()
 		l.hear()
 	}
 	l.setAlarm()
@@ -223,20 +224,26 @@ func (l *loop) take(node int32, r core.Request) (o outcome, later <-chan outcome
 	}
 	l.ticket++
 	r.Ticket = l.ticket
-	l.answered = &o
+	l.waited = true
 	if node == l.leader.Load() {
 		l.step(r)
 	} else {
 		l.carryOut(l.stranger.Step(time.Now(), r))
 	}
 	l.fireInstant()
-	l.answered = nil
-	if o != (outcome{}) {
+	if o = l.outcome(); o != (outcome{}) {
 		return o, nil
 	}
 	reply := make(chan outcome, 1)
 	l.waiting[r.Ticket] = reply
 	return o, reply
+}
+
+// outcome is what has come of the request at hand so far; what still comes is not waited for here any more.
+func (l *loop) outcome() outcome {
+	o := l.answered
+	l.waited, l.answered = false, outcome{}
+	return o
 }
 
 // besides answers what is not group coordination, at once or, the end of a transaction, later, and says of a TxnOffsetCommit whether it belongs to a transaction.
@@ -398,8 +405,8 @@ func (l *loop) land(id core.AppendID) {
 }
 
 func (l *loop) answer(t core.Ticket, o outcome) {
-	if l.answered != nil && t == l.ticket {
-		*l.answered = o
+	if l.waited && t == l.ticket {
+		l.answered = o
 		return
 	}
 	if reply, ok := l.waiting[t]; ok {

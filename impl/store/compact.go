@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -33,8 +34,8 @@ func (d *Disk) compactAfter(written []pending) {
 	}
 }
 
-// deletedTogether bounds the batches in which compaction removes what is gone.
-const deletedTogether = 1 << 20
+// changedTogether bounds the batches that changes are made in, in bytes.
+const changedTogether = 1 << 20
 
 // compact keeps the last record of each key, without what transactions have dropped: after it, a load gives what it gave before. It
 // may be interrupted anywhere, since a record goes after those that it replaces, and a marker after the records that it is about.
@@ -50,7 +51,7 @@ func (d *Disk) compact(id int32) (left int, err error) {
 		if r.Value != nil {
 			r.Value = present // its place is enough
 		}
-		log.Take(r)
+		log.Take(r) // of whose bytes it keeps none that are looked at
 		return nil
 	})
 	if err != nil {
@@ -60,35 +61,19 @@ func (d *Disk) compact(id int32) (left int, err error) {
 	for _, s := range log.Records() {
 		kept[s.Position] = s
 	}
-	b := d.db.NewBatch()
+	c := &changes{d.db, d.db.NewBatch()}
 	// First, so that it is there once the records are gone that tell it.
-	if err := b.Set(partitionKey(nextKey, id), binary.BigEndian.AppendUint64(nil, uint64(next)), nil); err != nil {
+	if err := c.set(partitionKey(nextKey, id), binary.BigEndian.AppendUint64(nil, uint64(next))); err != nil {
 		return 0, err
 	}
-	flush := func() error {
-		err := b.Commit(pebble.NoSync) // one that is lost is made again
-		b = d.db.NewBatch()
-		return err
+	if err := d.rewrite(id, next, kept, c); err != nil {
+		return 0, err
 	}
-	err = d.rewrite(id, next, kept, func(key, value []byte) error {
-		if value == nil {
-			err = b.Delete(key, nil)
-		} else {
-			err = b.Set(key, value, nil)
-		}
-		if err != nil || b.Len() < deletedTogether {
-			return err
-		}
-		return flush()
-	})
-	if err == nil {
-		err = flush()
-	}
-	return len(kept), err
+	return len(kept), c.commit()
 }
 
-// rewrite tells what becomes of each batch before a position: nothing where no record of it is kept.
-func (d *Disk) rewrite(id int32, until int64, kept map[int64]record.Stored, put func(key, value []byte) error) error {
+// rewrite changes the batches before a position, in their order.
+func (d *Disk) rewrite(id int32, until int64, kept map[int64]record.Stored, c *changes) error {
 	bounds := d.bounds(id)
 	bounds.UpperBound = positionKey(id, until)
 	it, err := d.db.NewIter(bounds)
@@ -96,35 +81,108 @@ func (d *Disk) rewrite(id int32, until int64, kept map[int64]record.Stored, put 
 		return err
 	}
 	defer it.Close()
+	var gone run
 	for it.First(); it.Valid(); it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
 			return err
 		}
-		var left []record.Raw
-		changed := false
-		if err := record.ReadBatches(value, func(r record.Raw) error {
-			s, ok := kept[r.Position]
-			if changed = changed || !ok || r.Producer != nil && s.Producer == nil; ok {
-				r.Producer = s.Producer // nil once its transaction is committed
-				left = append(left, r)
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-		key := append([]byte(nil), it.Key()...)
-		switch {
-		case len(left) == 0:
-			err = put(key, nil)
-		case changed:
-			if value, err = record.AppendBatch(nil, left, int64(binary.BigEndian.Uint64(value[27:]))); err == nil {
-				err = put(key, value)
-			}
-		}
+		left, changed, err := remains(value, kept)
 		if err != nil {
 			return err
 		}
+		if changed && len(left) == 0 {
+			gone.take(it.Key())
+			continue
+		}
+		if err := gone.end(it.Key(), c); err != nil {
+			return err
+		}
+		if !changed {
+			continue
+		}
+		key := bytes.Clone(it.Key())
+		if value, err = record.AppendBatch(nil, left, record.Millis(value)); err != nil {
+			return err
+		}
+		if err := c.set(key, value); err != nil {
+			return err
+		}
 	}
-	return it.Error()
+	if err := it.Error(); err != nil {
+		return err
+	}
+	return gone.end(bounds.UpperBound, c)
+}
+
+// remains is what is kept of a batch, if that is not all of it as it is. Most are gone, or stay, as a whole, and are not read for it.
+func remains(batch []byte, kept map[int64]record.Stored) (left []record.Raw, changed bool, err error) {
+	if first, last, ok := record.Plain(batch); ok {
+		n := int64(0)
+		for at := first; at <= last; at++ {
+			if _, stays := kept[at]; stays {
+				n++
+			}
+		}
+		if n == 0 || n == last-first+1 {
+			return nil, n == 0, nil
+		}
+	}
+	err = record.ReadBatches(batch, func(r record.Raw) error {
+		s, ok := kept[r.Position]
+		if changed = changed || !ok || r.Producer != nil && s.Producer == nil; ok {
+			r.Producer = s.Producer // nil once its transaction is committed
+			left = append(left, r)
+		}
+		return nil
+	})
+	return left, changed, err
+}
+
+// run is batches that follow each other and are gone.
+type run struct {
+	first []byte
+	keys  int
+}
+
+func (r *run) take(key []byte) {
+	if r.keys++; r.keys == 1 {
+		r.first = bytes.Clone(key)
+	}
+}
+
+// end removes them, all in one go: they end before a key.
+func (r *run) end(key []byte, c *changes) error {
+	first, keys := r.first, r.keys
+	switch *r = (run{}); keys {
+	case 0:
+		return nil
+	case 1:
+		return c.made(c.batch.Delete(first, nil))
+	default:
+		return c.made(c.batch.DeleteRange(first, key, nil))
+	}
+}
+
+// changes are what a compaction changes, in batches of changedTogether.
+type changes struct {
+	db    *pebble.DB
+	batch *pebble.Batch
+}
+
+func (c *changes) set(key, value []byte) error { return c.made(c.batch.Set(key, value, nil)) }
+
+// made goes on after a change.
+func (c *changes) made(err error) error {
+	if err != nil || c.batch.Len() < changedTogether {
+		return err
+	}
+	return c.commit()
+}
+
+// commit need not be synced: what is lost of a compaction is made again.
+func (c *changes) commit() error {
+	err := c.batch.Commit(pebble.NoSync)
+	c.batch = c.db.NewBatch()
+	return err
 }

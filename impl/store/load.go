@@ -21,6 +21,7 @@ func (d *Disk) Load(id int32, take func([]core.Record) error) (loaded Loaded, er
 	}
 	var records []core.Record
 	_, err = d.read(id, func(r record.Raw) error {
+		r.Value = bytes.Clone(r.Value) // what becomes of it points into it
 		known, ok, err := r.Record()
 		if err != nil {
 			return err
@@ -45,7 +46,8 @@ func (d *Disk) Load(id int32, take func([]core.Record) error) (loaded Loaded, er
 	return loaded, err
 }
 
-// read goes through a partition, and returns the position after its last record. What cannot be read is named.
+// read goes through a partition, and returns the position after its last record. What cannot be read is named. The bytes of a record are good until
+// each returns.
 func (d *Disk) read(id int32, each func(record.Raw) error) (next int64, err error) {
 	if err := d.settle(); err != nil {
 		return 0, err
@@ -66,7 +68,6 @@ func (d *Disk) read(id int32, each func(record.Raw) error) (next int64, err erro
 		if err != nil {
 			return next, damaged(at, err)
 		}
-		value = bytes.Clone(value) // it is gone with the next one, and records point into it
 		if err := record.ReadBatches(value, func(r record.Raw) error {
 			if r.Position < max(at, next) {
 				return fmt.Errorf("a record says that its position is %d", r.Position)
