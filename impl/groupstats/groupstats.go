@@ -66,6 +66,7 @@ type Stats struct {
 	mu sync.Mutex
 
 	groups map[string]*tracked
+	last   *tracked // whose change was the last one, and often the next; nil once it is gone
 	named  int // groups with metrics of their own
 	totals totals
 }
@@ -90,7 +91,10 @@ func New(o Options) *Stats {
 func (s *Stats) Observe(c core.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := s.groups[c.Group]
+	g := s.last
+	if g == nil || g.ID != c.Group {
+		g = s.groups[c.Group]
+	}
 	if g == nil {
 		if c.To == core.Dead {
 			return // what is said of a group after its end
@@ -101,6 +105,7 @@ func (s *Stats) Observe(c core.Change) {
 		}
 		s.groups[c.Group] = g
 	}
+	s.last = g
 	g.ProtocolType, g.Generation, g.Members = c.ProtocolType, c.Generation, c.Members
 	if c.From == c.To {
 		return
@@ -110,6 +115,7 @@ func (s *Stats) Observe(c core.Change) {
 	g.State, g.Since = c.To, c.At
 	if c.To == core.Dead {
 		delete(s.groups, c.Group)
+		s.last = nil
 		if g.named {
 			s.named--
 		}

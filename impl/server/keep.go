@@ -115,8 +115,7 @@ func (w *openWrite) fail() {
 
 // wait holds a timer of no length back until the writes that are open have ended (see core.Arm); false if it has not to wait.
 func (k *keeper) wait(arm core.Arm) bool {
-	k.forget(arm.Timer)
-	if arm.After > 0 || len(k.open) == 0 {
+	if len(k.open) == 0 {
 		return false
 	}
 	k.instant = append(k.instant, instant{arm, k.open[len(k.open)-1].id})

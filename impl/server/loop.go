@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +34,7 @@ type loop struct {
 	txns     *Transactions // may be nil
 	keeper   *keeper
 	timers   core.TimerQueue
-	instant  bool                                       // a timer of no length is among them
+	instants []core.Arm                                 // timers of no length, which are not among them
 	watch    func(time.Time, core.Event, []core.Effect) // see Options
 
 	leader   atomic.Int32             // the node that coordinates these groups
@@ -130,6 +131,7 @@ func (l *loop) beat(node int32, r core.Request) (o outcome, ok bool) {
 		l.carryOut(b.Others)
 		o = l.outcome()
 		l.hear()
+		l.fireInstant()
 	}
 	l.setAlarm()
 	return o, true
@@ -209,9 +211,10 @@ func (l *loop) fireDue() {
 
 // fireInstant fires timers of no length, such as that of an initial rebalance delay of 0. To leave them to run would cost two changes of goroutines.
 func (l *loop) fireInstant() {
-	for l.instant {
-		l.instant = false
-		l.fireDue()
+	for len(l.instants) > 0 {
+		a := l.instants[0]
+		l.instants = slices.Delete(l.instants, 0, 1)
+		l.step(core.TimerDue{Timer: a.Timer, Seq: a.Seq})
 	}
 }
 
@@ -284,10 +287,7 @@ func (l *loop) hear() {
 			break
 		}
 		l.happen(core.Appended{ID: w.id, Code: w.code})
-		for _, arm := range l.keeper.release(w.id) {
-			l.timers.Arm(arm)
-			l.instant = true
-		}
+		l.instants = append(l.instants, l.keeper.release(w.id)...)
 		if w.failed != nil && !l.failed {
 			l.failed = true
 			l.happen(core.Unload{})
@@ -358,7 +358,7 @@ func (l *loop) carryOut(effects []core.Effect) {
 		case core.Arm:
 			l.armTimer(e)
 		case core.Cancel:
-			l.keeper.forget(e.Timer)
+			l.forgetInstant(e.Timer)
 			l.timers.Apply(e)
 		default:
 			l.timers.Apply(e)
@@ -367,12 +367,21 @@ func (l *loop) carryOut(effects []core.Effect) {
 }
 
 func (l *loop) armTimer(a core.Arm) {
-	if l.keeper.wait(a) {
-		l.timers.Apply(core.Cancel{Timer: a.Timer})
+	l.forgetInstant(a.Timer)
+	if a.After > 0 {
+		l.timers.Arm(a)
 		return
 	}
-	l.timers.Arm(a)
-	l.instant = l.instant || a.After <= 0
+	l.timers.Apply(core.Cancel{Timer: a.Timer})
+	if !l.keeper.wait(a) {
+		l.instants = append(l.instants, a)
+	}
+}
+
+// forgetInstant drops a timer of no length that has not been fired.
+func (l *loop) forgetInstant(id core.TimerID) {
+	l.keeper.forget(id)
+	l.instants = slices.DeleteFunc(l.instants, func(a core.Arm) bool { return a.Timer == id })
 }
 
 // write puts records into the log. A write that times out is in the log, but nobody knows yet.

@@ -70,7 +70,7 @@ var (
 const format = 2
 
 // memTableSize is how much pebble writes to its log before it makes a table of it. Tests have it small, so that they see tables.
-var memTableSize uint64 = 16 << 20
+var memTableSize uint64 = 64 << 20
 
 // The names of the folder's markers.
 const (
