@@ -50,6 +50,7 @@ type Cluster struct {
 	backing *backing
 	topics  *topicTable
 	ledger  *ledger
+	gate    *gate
 	stats   *groupstats.Stats
 	admin   *admin // may be nil
 	quit    chan struct{}
@@ -85,7 +86,7 @@ func StartCluster(o ClusterOptions) (*Cluster, error) {
 		o.Listen = net.Listen
 	}
 	o.Limits = o.Limits.withDefaults()
-	c := &Cluster{options: o, ledger: newLedger(), quit: make(chan struct{})}
+	c := &Cluster{options: o, ledger: newLedger(), gate: newGate(), quit: make(chan struct{})}
 	if err := c.start(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

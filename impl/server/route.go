@@ -36,7 +36,23 @@ func (c *Cluster) coordinate(v *visit, r core.Request) (kmsg.Response, error) {
 
 // ask asks a coordinator for the node that the client has asked.
 func (v *visit) ask(l *loop, r core.Request) (kmsg.Response, error) {
-	return l.ask(v.node.ID, r, v.conn.first)
+	g := v.node.cluster.gate
+	v.at = g.meet(v.at, v.conn.active.Load())
+	if !g.enter(r) {
+		return l.ask(v.node.ID, r, v.conn.first)
+	}
+	inside := true
+	leave := func() {
+		if inside {
+			inside = false
+			g.leave()
+		}
+	}
+	defer leave()
+	return l.ask(v.node.ID, r, func() {
+		leave()
+		v.conn.first()
+	})
 }
 
 func (c *Cluster) shardOf(group string) *loop { return c.shards[partitionOf(group, len(c.shards))] }

@@ -21,6 +21,7 @@ type visit struct {
 	deaf bool                  // a fault has lost a request, and with it all that would come after
 	beat kmsg.HeartbeatRequest // the one at hand
 	room []byte                // for the answer at hand
+	at   int64                 // the period of its last request; see gate
 }
 
 func (n *node) session(c *conn) (session, error) {
