@@ -67,7 +67,7 @@ type Stats struct {
 
 	groups map[string]*tracked
 	last   *tracked // whose change was the last one, and often the next; nil once it is gone
-	named  int // groups with metrics of their own
+	named  int      // groups with metrics of their own
 	totals totals
 }
 
