@@ -184,3 +184,20 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%d series; the fourth group has its own: %v", series, ok)
 	}
 }
+
+// A group that comes back under its name begins anew.
+func TestAgain(t *testing.T) {
+	s := groupstats.New(groupstats.Options{})
+	life := []core.Change{
+		{Group: "g", From: core.Dead, To: core.Empty}, {Group: "g", From: core.Empty, To: core.PreparingRebalance}, {Group: "g", From: core.PreparingRebalance, To: core.Dead},
+	}
+	for range 2 {
+		for i, c := range life {
+			s.Observe(c)
+			g, there := s.Group("g")
+			if gone := i == len(life)-1; there == gone || !gone && g.Rebalances != int64(i) {
+				t.Errorf("after %v: there %v, %+v", c.To, there, g)
+			}
+		}
+	}
+}
