@@ -51,6 +51,12 @@ func (j *judge) returned(g *generation, mine *claim) {
 		mine.partition, mine.client, d.generation, g.number)
 }
 
+// again says whether the generation that a member has joined may have been forgotten, and its number given again: what nobody had an assignment of yet is not
+// stored, and gone if the target is killed. What the member said when it joined, it then did not say of this one.
+func (j *judge) again(g *generation, joined *Event) bool {
+	return g.witness == nil || j.restarted(joined.Began, g.evidence)
+}
+
 // alike says whether two generations have the same members with one and the same subscription, and the same partitions to give away. What is
 // not known is not alike.
 func (j *judge) alike(a, b *generation) bool {
@@ -58,7 +64,7 @@ func (j *judge) alike(a, b *generation) bool {
 	var sums [2][]Partition
 	for n, g := range []*generation{a, b} {
 		for _, e := range g.joined {
-			if !e.Cooperative || !slices.Equal(e.Topics, anyOf(g.joined).Topics) {
+			if j.again(g, e) || !e.Cooperative || !slices.Equal(e.Topics, anyOf(g.joined).Topics) {
 				return false
 			}
 			if len(e.Members) > 0 {
@@ -116,7 +122,7 @@ func (j *judge) closeGenerations() {
 				continue
 			}
 			joined := g.joined[held.member]
-			if joined == nil || !joined.Cooperative || !slices.Contains(joined.Owned, p) || held.from > joined.Began || held.until <= joined.Began || g.contested(p) {
+			if joined == nil || j.again(g, joined) || !joined.Cooperative || !slices.Contains(joined.Owned, p) || held.from > joined.Began || held.until <= joined.Began || g.contested(p) {
 				continue
 			}
 			j.violate(Cooperative, mine.from, g.number, []Partition{p}, []string{held.client, mine.client},
