@@ -82,7 +82,7 @@ func checkValue(verb string, a script.Arg) error {
 		err = actors([]string{a.Value})
 	case "static":
 		if !groupName.MatchString(a.Value) {
-			err = fmt.Errorf("use a lower-case word, own for the actor's name, none to leave it out, or empty for the empty string")
+			err = fmt.Errorf("use a word that begins with a small letter, own for the actor's name, none to leave it out, or empty for the empty string")
 		}
 	case "member", "by":
 		if !isMember(a.Value) {
@@ -90,7 +90,7 @@ func checkValue(verb string, a script.Arg) error {
 		}
 	case "group", "also":
 		if !groupName.MatchString(a.Value) {
-			err = fmt.Errorf("use a lower-case word, or none for the empty group id")
+			err = fmt.Errorf("use a word that begins with a small letter, or none for the empty group id")
 		}
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func checkValue(verb string, a script.Arg) error {
 var (
 	actorName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,7}$`)
 	memberRef = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,7}'[1-9][0-9]?$`)
-	groupName = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
+	groupName = regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,15}$`)
 )
 
 func isMember(s string) bool {
@@ -136,7 +136,7 @@ func oneCaller(words []string) error {
 func groupNames(words []string) error {
 	for _, w := range words {
 		if !groupName.MatchString(w) {
-			return fmt.Errorf("%q is not a group: a lower-case word; %q is the scenario's own", w, mainGroup)
+			return fmt.Errorf("%q is not a group: a word that begins with a small letter; %q is the scenario's own", w, mainGroup)
 		}
 	}
 	return nil
