@@ -84,6 +84,7 @@ func TestWrongUsage(t *testing.T) {
 		"port zero":                     {[]string{"run", "join-new-member-id", "--target", "127.0.0.1:0"}, []string{"65535"}},
 		"a doctor's port":               {[]string{"doctor", "127.0.0.1:99999"}, []string{"65535"}},
 		"a release yet to come":         {[]string{"verify", "model:9.9.9"}, []string{"9.9.9", "4.4"}},
+		"a pair that there is not":      {[]string{"pairs", "--only", "sync-timers"}, []string{"--only sync-timers", "no such pair", "heartbeat-completing", "sync-timer,"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
