@@ -47,7 +47,7 @@ type Appended struct {
 type TopicsDeleted struct{ Topics []string }
 
 // Marker ends a producer's transaction: the offsets that it has pending in any group are committed or dropped (§2.9.2). It is ended by
-// a Marked effect.
+// a Marked effect. Kafka's log refuses one of an earlier epoch than the last that it has seen of the producer; whoever calls must not send one.
 type Marker struct {
 	Producer Producer
 	Commit   bool
