@@ -48,6 +48,8 @@ type Played struct {
 
 	Last time.Time // when something was sent or answered last, on the target's clock
 
+	Strained int // the first block, from 1, by whose end this machine had not kept up, so that it may give another text for that alone; 0 is none
+
 	Requests int           // that were answered at once
 	Waited   time.Duration // for all of these
 }
@@ -68,6 +70,9 @@ func (p *Player) Play(ctx context.Context, s *Scenario, how Play) (Played, error
 	left, err := s.attempt(ctx, p.tg, freshGroup(caps, s), m, func(r *run, i int, got []string) bool {
 		played.Texts = append(played.Texts, got)
 		played.Last = r.activity
+		if played.Strained == 0 && r.strain.excuse() != "" && !caps.Virtual {
+			played.Strained = i + 1
+		}
 		n, waited := r.roundTrips()
 		played.Requests, played.Waited = played.Requests+n, played.Waited+waited
 		if i >= len(how.Promised) {

@@ -207,12 +207,18 @@ func (w *World) settleOffsets(n, b *Branch, c *call, t *classic.Transition, at W
 		if w.breaks(classic.TxnNewerWins) {
 			n.pending = b.pending
 		}
+		if w.config.Profile.Defects.Has(classic.DefectMetadataUnstable) && len(c.put) > 0 {
+			n.ledger = n.awaits(plain, c.entries)
+		}
 	case classic.ClearOffsets:
 		n.ledger = ledger{}
 	case classic.PendOffsets:
 		n.ledger = b.pend(c.producer, c.put)
 		if w.config.Profile.Defects.Has(classic.DefectTxnMetadataErases) {
 			n.ledger = n.erase(c.producer, c.entries)
+		}
+		if w.config.Profile.Defects.Has(classic.DefectMetadataUnstable) && len(c.put) > 0 {
+			n.ledger = n.awaits(c.producer, c.entries)
 		}
 	case classic.CommitPending:
 		n.ledger = b.end(c.producer, true)

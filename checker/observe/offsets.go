@@ -48,6 +48,20 @@ func (p pending) value() pending {
 type ledger struct {
 	offsets []offset  // by topic and partition
 	pending []pending // by topic and partition, those of one partition in the order of the log
+	awaited []awaited // by topic and partition
+}
+
+// awaited is a partition whose commit was refused for its metadata, and is waited for all the same, by a coordinator that has DefectMetadataUnstable.
+type awaited struct {
+	partition
+	producer int64 // whose transaction it was in; nobody's is plain
+}
+
+const plain = -1
+
+func (a awaited) before(b awaited) bool {
+	x, y := offset{topic: a.topic, partition: a.index}, offset{topic: b.topic, partition: b.index}
+	return x.before(y) || !y.before(x) && a.producer < b.producer
 }
 
 // offset is the committed offset of a partition.
@@ -62,12 +76,32 @@ func (l ledger) offset(topic string, p int32) (offset, bool) {
 
 // unstable says whether a transactional offset of the partition is pending.
 func (l ledger) unstable(p partition) bool {
-	return slices.ContainsFunc(l.pending, func(o pending) bool { return o.key() == p })
+	return slices.ContainsFunc(l.pending, func(o pending) bool { return o.key() == p }) ||
+		slices.ContainsFunc(l.awaited, func(a awaited) bool { return a.partition == p })
+}
+
+// awaits takes up what a commit names that was refused for its metadata.
+func (l ledger) awaits(producer int64, refused []entry) ledger {
+	l.awaited = slices.Clone(l.awaited)
+	for _, e := range refused {
+		if a := (awaited{partition{e.topic, e.at}, producer}); e.size && !slices.Contains(l.awaited, a) {
+			l.awaited = append(l.awaited, a)
+		}
+	}
+	sort.Slice(l.awaited, func(i, j int) bool { return l.awaited[i].before(l.awaited[j]) })
+	return l
+}
+
+// came is what is awaited yet once a commit has come.
+func (l ledger) came(producer int64, put []offset) []awaited {
+	return slices.DeleteFunc(slices.Clone(l.awaited), func(a awaited) bool {
+		return a.producer == producer && slices.ContainsFunc(put, func(o offset) bool { return o.key() == a.partition })
+	})
 }
 
 // store commits offsets. They come after all that is pending.
 func (l ledger) store(put []offset) ledger {
-	l.offsets = merge(l.offsets, put)
+	l.offsets, l.awaited = merge(l.offsets, put), l.came(plain, put)
 	if len(l.pending) == 0 {
 		return l
 	}
@@ -103,6 +137,7 @@ func (l ledger) pend(producer int64, put []offset) ledger {
 		l.pending = append(l.pending, pending{offset: o, producer: producer, newer: true})
 	}
 	sort.SliceStable(l.pending, func(i, j int) bool { return l.pending[i].before(l.pending[j].offset) })
+	l.awaited = l.came(producer, put)
 	return l
 }
 
@@ -130,6 +165,7 @@ func (l ledger) end(producer int64, commit bool) ledger {
 		}
 	}
 	l.pending = slices.DeleteFunc(rest, func(p pending) bool { return p.producer == producer })
+	l.awaited = slices.DeleteFunc(slices.Clone(l.awaited), func(a awaited) bool { return a.producer == producer })
 	if len(put) > 0 {
 		l.offsets = merge(l.offsets, put)
 	}
@@ -139,6 +175,7 @@ func (l ledger) end(producer int64, commit bool) ledger {
 // without drops the offsets of partitions: committed ones, and pending ones if asked for.
 func (l ledger) without(gone func(partition) bool, pendingToo bool) ledger {
 	l.offsets = slices.DeleteFunc(slices.Clone(l.offsets), func(o offset) bool { return gone(o.key()) })
+	l.awaited = slices.DeleteFunc(slices.Clone(l.awaited), func(a awaited) bool { return gone(a.partition) })
 	l.pending = slices.Clone(l.pending)
 	if pendingToo {
 		l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return gone(p.key()) })
@@ -160,7 +197,7 @@ func (l ledger) has(of func(partition) bool) (committed, open bool) {
 // same says whether two ledgers say the same, but for ages.
 func (l ledger) same(o ledger) bool {
 	return slices.EqualFunc(l.offsets, o.offsets, func(a, b offset) bool { return a.value() == b.value() }) &&
-		slices.EqualFunc(l.pending, o.pending, func(a, b pending) bool { return a.value() == b.value() })
+		slices.EqualFunc(l.pending, o.pending, func(a, b pending) bool { return a.value() == b.value() }) && slices.Equal(l.awaited, o.awaited)
 }
 
 // aged says whether two ledgers that are the same also say the same of ages.

@@ -69,6 +69,9 @@ func (b *Branch) Hash() uint64 {
 	for i, o := range b.pending {
 		sum += maphash.Comparable(seed, o.value()) * uint64(i+1)
 	}
+	for _, a := range b.awaited {
+		sum += maphash.Comparable(seed, a)
+	}
 	return sum + 3*b.log.hash()
 }
 

@@ -120,8 +120,18 @@ func (r *run) examine(ctx context.Context, seq Sequence, d Difference, known boo
 	if d.Choice {
 		need = choices
 	}
-	sure, err := r.confirm(ctx, seq, d, need)
-	if err == nil && sure.steady {
+	var sure certainty
+	var err error
+	if small := r.rehearsed(ctx, seq, d, known); small != nil {
+		if sure, err = r.confirm(ctx, *small, d, need); err == nil && sure.steady {
+			seq = *small
+		}
+	}
+	done := sure.steady
+	if err == nil && !done {
+		sure, err = r.confirm(ctx, seq, d, need)
+	}
+	if err == nil && sure.steady && !done {
 		var small Sequence
 		if small, err = r.shrink(ctx, seq, d); err == nil {
 			var still certainty
@@ -204,8 +214,12 @@ type certainty struct {
 	a, b       [][]string
 }
 
-// stretched is by how much slower a sequence is played to make sure of it.
-const stretched = 2
+// stretched is by how much slower a sequence is played to make sure of it, and excuses how many of these plays may be left out in which the
+// difference did not show and the machine did not keep up: each is played again, more slowly still.
+const (
+	stretched = 2.0
+	excuses   = 2
+)
 
 // confirm plays the sequence again so many times, from a clean group and more slowly. Each side waits with patience for the answers that
 // the other has given.
@@ -213,10 +227,14 @@ func (r *run) confirm(ctx context.Context, seq Sequence, d Difference, times int
 	var c certainty
 	seenA, seenB := map[string]bool{}, map[string]bool{}
 	var promised [][]string
-	for range times {
-		a, b, err := r.both(ctx, seq, promised, stretched)
+	for n, left, stretch := 0, excuses, stretched; n < times; n++ {
+		a, b, err := r.both(ctx, seq, promised, stretch)
 		if err != nil {
 			return c, err
+		}
+		if _, ok := same(differences(seq, a.texts, b.texts), d); !ok && left > 0 && (a.late(d.Block) || b.late(d.Block)) {
+			n, left, stretch = n-1, left-1, 2*stretch
+			continue
 		}
 		seenA[joined(a.texts, d.Block)], seenB[joined(b.texts, d.Block)] = true, true
 		for text := range seenA {

@@ -27,6 +27,7 @@ type asks struct {
 	topics   bool // t
 	other    bool // u
 	own      bool // both are the harness's own, so that a group which stands still for good troubles nobody
+	alone    bool // of a commit for a group that is no part of the transaction there is one thing to say: see common
 }
 
 // limited are the requests of which a target may offer more than it can read, by the words of scenarios.
@@ -62,6 +63,13 @@ func common(a, b target.Capabilities) asks {
 	c.topics = a.Topics["t"] != "" && b.Topics["t"] != ""
 	c.own = a.MaxGroups == 0 && b.MaxGroups == 0
 	c.other = a.Topics["u"] != "" && b.Topics["u"] != ""
+	// A broker that knows TRANSACTION_ABORTABLE answers with that or with INVALID_TXN_STATE, whichever (scenario txn-verified): before, with the latter.
+	const abortable = 4
+	c.alone = true
+	for _, caps := range []target.Capabilities{a, b} {
+		offered, ok := caps.Versions[int16(kmsg.TxnOffsetCommit)]
+		c.alone = c.alone && ok && offered.Max < abortable
+	}
 	return c
 }
 
@@ -86,7 +94,7 @@ func drawSwarm(c asks, r *rand.Rand) swarm {
 	}
 	w.setup = gen.Setup{
 		Clients: 1 + r.IntN(4), MinSession: 10 * time.Millisecond,
-		Static: c.features[target.Static] && r.IntN(2) == 0, Transactions: c.features[target.Transactions] && r.IntN(4) == 0,
+		Static: c.features[target.Static] && r.IntN(2) == 0, Transactions: c.features[target.Transactions] && r.IntN(3) == 0,
 		OffsetDelete: c.features[target.OffsetDelete] && r.IntN(3) == 0, Versions: map[kmsg.Key]gen.Versions{},
 	}
 	if c.other {
@@ -110,6 +118,7 @@ func drawSwarm(c asks, r *rand.Rand) swarm {
 // drawer draws one sequence.
 type drawer struct {
 	swarm
+	alone   bool // transactions may begin without the group
 	rand    *rand.Rand
 	scout   checker.Machine
 	gen     *gen.Generator
@@ -124,7 +133,7 @@ type drawer struct {
 // draw draws the sequence of a seed.
 func draw(c asks, newScout func(seed uint64) checker.Machine, seed uint64) Sequence {
 	r := rand.New(rand.NewPCG(seed, 0x64696666))
-	d := &drawer{swarm: drawSwarm(c, r), rand: r, scout: newScout(seed), sent: map[checker.Ticket]gen.Event{}, seen: map[checker.Timer]int{}}
+	d := &drawer{swarm: drawSwarm(c, r), alone: c.alone, rand: r, scout: newScout(seed), sent: map[checker.Ticket]gen.Event{}, seen: map[checker.Timer]int{}}
 	d.gen = gen.New(d.setup, chooser{r})
 	d.lines = []string{"group session=5m rebalance=5m"}
 	if d.timed {
@@ -191,7 +200,11 @@ func (d *drawer) event() {
 	e := d.gen.Next(until)
 	switch {
 	case e.Act == gen.BeginTxn:
-		d.add(strings.TrimSuffix(e.Line, " -alone")) // what a broker answers then depends on what it has heard of meanwhile
+		line := strings.TrimSuffix(e.Line, " -alone") // what a broker answers then depends on what it has heard of meanwhile
+		if d.alone && d.rand.IntN(4) == 0 {
+			line += " -alone"
+		}
+		d.add(line)
 	case e.Act == gen.EndTxn:
 		if d.add(e.Line) {
 			if b, ok := d.scout.(checker.Broker); ok {

@@ -1,6 +1,7 @@
 package differ
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/muster-kafka/muster/conformance"
@@ -54,6 +55,11 @@ func (s Sequence) with(at int, line string) Sequence {
 // upTo is the sequence up to and with a line.
 func (s Sequence) upTo(at int) Sequence {
 	return Sequence{Lines: append([]string(nil), s.Lines[:at+1]...), Seed: s.Seed}
+}
+
+// waits says whether time passes in the sequence.
+func (s Sequence) waits() bool {
+	return slices.ContainsFunc(s.Lines, func(l string) bool { return verb(l) == "advance" })
 }
 
 // namesNobody says whether the sequence uses the empty group id, which all sequences share.

@@ -37,7 +37,12 @@ type outcome struct {
 	texts  [][]string
 	ended  string        // why it did not come to its end; empty if it did
 	answer time.Duration // how long a request took that is answered at once, on average
+
+	strained int // see conformance.Played
 }
+
+// late reports whether the machine may be why the block, from 0, has the text that it has.
+func (o outcome) late(block int) bool { return o.strained > 0 && o.strained <= block+1 }
 
 // play plays the sequence. promised are texts that it may give, nil where nobody knows; a specification is asked whether it may.
 func (s *side) play(ctx context.Context, seq Sequence, promised [][]string, whole bool, stretch float64) (out outcome, err error) {
@@ -90,7 +95,7 @@ func (s *side) perform(ctx context.Context, seq Sequence, promised [][]string, w
 		s.leftover = append(s.leftover, played.Leftover...)
 		s.mu.Unlock()
 	}
-	out := outcome{texts: played.Texts, ended: played.Stopped}
+	out := outcome{texts: played.Texts, ended: played.Stopped, strained: played.Strained}
 	if played.Requests > 0 {
 		out.answer = played.Waited / time.Duration(played.Requests)
 	}

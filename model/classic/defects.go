@@ -121,8 +121,8 @@ var defects = [defectCount]Defect{
 		What: "TxnOffsetCommit is accepted without asking whether the group is part of the transaction",
 	},
 	DefectMetadataUnstable: {
-		Rule: FetchNothing, in: spans{{since: release{2, 5, 0}, until: release{3, 7, 1}}}, Issue: "KAFKA-16371",
-		What: "a partition whose commit was refused for its metadata is UNSTABLE_OFFSET_COMMIT until the next commit",
+		Rule: FetchUnstable, in: spans{{since: release{2, 5, 0}, until: release{3, 7, 1}}}, Issue: "KAFKA-16371", Modelled: true,
+		What: "a partition whose commit was refused for its metadata is UNSTABLE_OFFSET_COMMIT until the next commit of it, or until the transaction ends, if another partition of the request was accepted",
 	},
 	DefectTxnCompletion: {
 		Rule: TxnPending, in: before(3, 9, 1), Issue: "KAFKA-17507",
