@@ -230,15 +230,10 @@ func (r *run) count(f func(*Counts)) {
 	}
 }
 
-// patience is by how much slower a sequence in which time passes is played than a scenario.
-const patience = 2
-
 // both plays the sequence on both sides. What the second side is thought to give is what the first one gave; for the first one it is
 // the given texts, or what the scout gives.
 func (r *run) both(ctx context.Context, seq Sequence, promised [][]string, stretch float64) (a, b outcome, err error) {
-	if seq.waits() { // others play meanwhile, and a machine that has much to do is late by more than what is scaled so far down allows for
-		stretch = patience * max(1, stretch)
-	}
+	stretch = seq.calm(stretch)
 	first, second := r.a, r.b
 	_, specified := r.a.player.Target().(conformance.Chooser)
 	if specified { // it can only be asked about the texts of another

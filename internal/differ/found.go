@@ -224,11 +224,17 @@ const (
 // confirm plays the sequence again so many times, from a clean group and more slowly. Each side waits with patience for the answers that
 // the other has given.
 func (r *run) confirm(ctx context.Context, seq Sequence, d Difference, times int) (certainty, error) {
+	return confirmed(seq, d, times, func(promised [][]string, stretch float64) (a, b outcome, err error) {
+		return r.both(ctx, seq, promised, stretch)
+	})
+}
+
+func confirmed(seq Sequence, d Difference, times int, play func(promised [][]string, stretch float64) (a, b outcome, err error)) (certainty, error) {
 	var c certainty
 	seenA, seenB := map[string]bool{}, map[string]bool{}
 	var promised [][]string
 	for n, left, stretch := 0, excuses, stretched; n < times; n++ {
-		a, b, err := r.both(ctx, seq, promised, stretch)
+		a, b, err := play(promised, stretch)
 		if err != nil {
 			return c, err
 		}

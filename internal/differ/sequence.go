@@ -57,9 +57,13 @@ func (s Sequence) upTo(at int) Sequence {
 	return Sequence{Lines: append([]string(nil), s.Lines[:at+1]...), Seed: s.Seed}
 }
 
-// waits says whether time passes in the sequence.
-func (s Sequence) waits() bool {
-	return slices.ContainsFunc(s.Lines, func(l string) bool { return verb(l) == "advance" })
+// calm is by how much slower than usual the sequence is played where others would be by stretch. Where time passes it is twice as much: others play
+// meanwhile, so that it costs nothing, and a machine that has much to do is late by more than what is scaled so far down allows for.
+func (s Sequence) calm(stretch float64) float64 {
+	if slices.ContainsFunc(s.Lines, func(l string) bool { return verb(l) == "advance" }) {
+		return 2 * max(1, stretch)
+	}
+	return stretch
 }
 
 // namesNobody says whether the sequence uses the empty group id, which all sequences share.
