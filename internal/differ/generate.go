@@ -85,7 +85,7 @@ type swarm struct {
 }
 
 func drawSwarm(c asks, r *rand.Rand) swarm {
-	w := swarm{timed: r.IntN(10) < 3, spices: []int{0, 0, 0, 8, 8, 2}[r.IntN(6)], tastes: r.Uint64(), length: 6 + r.IntN(18)}
+	w := swarm{timed: r.IntN(10) < 4, spices: []int{0, 0, 0, 8, 8, 2}[r.IntN(6)], tastes: r.Uint64(), length: 6 + r.IntN(18)}
 	if r.IntN(2) == 0 { // few kinds, so that two of them meet
 		w.tastes &= r.Uint64()
 	}
@@ -240,7 +240,7 @@ func (d *drawer) send(e gen.Event) {
 func (d *drawer) waits() {
 	steps, times := []time.Duration{4, 7, 13, 15, 26, 40, 65}, 1
 	if d.beats {
-		steps, times = []time.Duration{4, 7, 7, 13}, 1+d.rand.IntN(5)
+		steps, times = []time.Duration{4, 7, 7, 13}, 2+d.rand.IntN(5)
 	}
 	for range times {
 		if len(d.lines) > d.length+8 {
