@@ -35,7 +35,7 @@ func atlasCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    "atlas",
 		Short:  "Run every scenario on every Kafka release and write down where behaviour changed",
-		Args:   cobra.NoArgs,
+		Args:   takesNothing(),
 		Hidden: true,
 		RunE:   func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}

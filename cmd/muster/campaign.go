@@ -46,7 +46,7 @@ func campaignCommand() *cobra.Command {
 		Short:   "Judge a running coordinator by its concurrent histories",
 		Long:    campaignLong,
 		Example: "  muster campaign impl+tcp --budget 30s\n  muster campaign kafka:4.3.1 --budget 10m\n  muster campaign 127.0.0.1:9092 --profile calm --json verdict.json",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes(1, 1, "one TARGET, the coordinator to be judged"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.open.name = args[0]
 			if !cmd.Flags().Changed("seed") {

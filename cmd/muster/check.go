@@ -27,7 +27,7 @@ func checkCommand() *cobra.Command {
 			if len(args) == 0 {
 				return noHistory(cmd)
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return takes(1, 1, "the FILE of one history")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return check(cmd, args[0], report, asJSON, limits) },
 	}

@@ -19,7 +19,7 @@ func cleanupCommand() *cobra.Command {
 		Long: "Cleanup deletes the groups and topics whose names begin with the prefix, and nothing else. A run prints its prefix when it begins. " +
 			"The prefix must be that of one run: muster-, at least four hex digits, and a dash. With --dry-run nothing is deleted.",
 		Example: "  muster cleanup 127.0.0.1:9092 --prefix muster-0123abcd- --dry-run\n  muster cleanup 127.0.0.1:9092 --prefix muster-0123abcd-",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes(1, 1, "the address of one cluster, HOST:PORT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkAddress(args[0]); err != nil {
 				return err

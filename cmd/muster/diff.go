@@ -48,7 +48,7 @@ func diffCommand() *cobra.Command {
 		Short:   "Look for differences between two coordinators that nobody has thought of",
 		Long:    diffLong,
 		Example: "  muster diff kafka:3.9.2 kafka:4.3.1 --budget 10m\n  muster diff 127.0.0.1:9092 kafka:4.3.1\n  muster diff impl model:reference --sequences 1000 --seed 7",
-		Args:    cobra.ExactArgs(2),
+		Args:    takes(2, 2, "two targets, A and B, to be compared"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.a, o.b = shared, shared
 			o.a.name, o.b.name = args[0], args[1]
@@ -174,7 +174,7 @@ const serveKfake = "serve-kfake"
 // serveKfakeCommand is what muster diff starts.
 func serveKfakeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: serveKfake, Short: "Run kfake until the input ends", Args: cobra.NoArgs, Hidden: true,
+		Use: serveKfake, Short: "Run kfake until the input ends", Args: takesNothing(), Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return unavailable(kfake.Serve(cmd.InOrStdin(), cmd.OutOrStdout()))
 		},

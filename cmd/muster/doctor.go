@@ -24,7 +24,7 @@ func doctorCommand() *cobra.Command {
 		Long: "Doctor examines the groups of a cluster and reports those that are stuck, flapping, wedged or abandoned, with the evidence, the likely causes and what to do. " +
 			"It only reads and never joins a group. Exit code 0: healthy; 1: findings; 3: the cluster cannot be examined; 64: wrong usage.",
 		Example: "  muster doctor 127.0.0.1:9092\n  muster doctor broker-1:9093 --config client.properties --group payments --watch 10m --json report.json",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes(1, 1, "the address of one cluster, HOST:PORT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkAddress(args[0]); err != nil {
 				return err

@@ -22,7 +22,7 @@ func explainCommand() *cobra.Command {
 		Long: "Explain prints one rule of the specification, or one scenario: what it shows, its rules, where it was recorded, how to run it, and its text. " +
 			"With the beginning of a rule's id it prints all rules that begin so, without anything it lists the rules; muster list lists the scenarios.",
 		Example: "  muster explain join.new.member-id-required\n  muster explain sync\n  muster explain join-parked-removed",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1, "one RULE or SCENARIO, or nothing to list the rules"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return unavailable(listRules(cmd.OutOrStdout()))

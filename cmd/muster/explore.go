@@ -44,7 +44,7 @@ func exploreCommand() *cobra.Command {
 		Long:  exploreLong,
 		Example: "  muster explore --list\n  muster explore --run core --members 4\n  muster explore --run 'subscriptions, 3 members' --until 10m\n" +
 			"  muster explore --resume muster-out/explore-subscriptions-3-members.checkpoint",
-		Args: cobra.NoArgs,
+		Args: takesNothing(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.explore(cmd) },
 	}
 	flags := cmd.Flags()

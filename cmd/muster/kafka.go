@@ -13,8 +13,11 @@ import (
 
 func kafkaCommand() *cobra.Command {
 	parent := &cobra.Command{
-		Use:   "kafka",
-		Short: "Start real Kafka brokers on this machine",
+		Use:     "kafka",
+		Short:   "Start real Kafka brokers on this machine",
+		Example: "  muster kafka start 4.3.1",
+		Args:    takes(0, 0, "the command start"),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return unavailable(cmd.Help()) },
 	}
 	parent.AddCommand(kafkaStartCommand())
 	return parent
@@ -30,7 +33,7 @@ func kafkaStartCommand() *cobra.Command {
 			"3.9.2+java is 3.9.2 with the Java coordinator switched on. " +
 			"Unless --plain is given, its settings make groups testable: no initial rebalance delay, sessions from 10 ms.",
 		Example: "  muster kafka start 4.3.1 --port 9092\n  muster kafka start 3.9.2 --plain --set offsets.topic.num.partitions=4",
-		Args:    cobra.ExactArgs(1),
+		Args:    takes(1, 1, "the VERSION of one release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Version = args[0]
 			var err error

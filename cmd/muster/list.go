@@ -15,7 +15,7 @@ func listCommand() *cobra.Command {
 		Short:   "List the scenarios that come with Muster",
 		Long:    "List prints the scenarios that come with Muster, or those whose names begin so: what each shows, and the rules that it puts to the test. muster explain NAME tells all of one.",
 		Example: "  muster list\n  muster list join-\n  muster explain join-starts-rebalance\n  muster run join-starts-rebalance --target 127.0.0.1:9092",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1, "one BEGINNING of names, or nothing to list all"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := conformance.Scenarios()
 			if err != nil {

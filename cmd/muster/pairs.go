@@ -38,7 +38,7 @@ func pairsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    "pairs",
 		Short:  "Tell pairs of Kafka releases apart, by scenarios and by comparing them at random",
-		Args:   cobra.NoArgs,
+		Args:   takesNothing(),
 		Hidden: true,
 		RunE:   func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}

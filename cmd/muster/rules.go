@@ -29,7 +29,7 @@ func rulesCommand() *cobra.Command {
 			"With --coverage each rule's cells follow, for each release: the state in which it decided and what came of it, how often exploration took it,\n" +
 			"how many scenarios visit it, and one that a broker has been seen to follow. That takes a few seconds.",
 		Example: "  muster rules sync\n  muster rules --coverage join.pending\n  muster rules --json rules.json",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1, "one FILTER, or nothing for all rules"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, strings.Join(args, "")) },
 	}
 	cmd.Flags().StringVar(&o.json, "json", "", "write them to this `file` as JSON instead; - is the standard output")
@@ -148,7 +148,7 @@ func witnessCommand() *cobra.Command {
 		Short: "Make scenarios for the cells of muster rules --coverage that no broker has been seen in",
 		Long: "Witness looks for the shortest ways to cells that no scenario visits on a broker, and writes them as scenarios without text, cells-*.txt. Record\n" +
 			"that from real brokers (muster run --rewrite), read it, and add what the reference does where it differs. It takes a minute.",
-		Args:   cobra.NoArgs,
+		Args:   takesNothing(),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			scenarios, err := conformance.Load(dir)

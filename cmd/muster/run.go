@@ -24,7 +24,7 @@ func runCommand() *cobra.Command {
 		Long: "Run takes scenario files, folders of them, or the names of scenarios that come with Muster, and runs them on one target. " +
 			"A scenario that is named runs even if it is slow. With --rewrite it records what a real Kafka answers in place of comparing; read the change before you keep it.",
 		Example: "  muster run join-starts-rebalance --target 127.0.0.1:9092\n  muster run conformance/scenarios --target model\n  muster run my.txt --target kafka:4.3.1 --rewrite",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    takes(1, anyNumber, "scenarios, by their names or files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scenarios, err := findScenarios(args)
 			if err != nil {

@@ -39,7 +39,7 @@ func serveCommand() *cobra.Command {
 			"cluster (kfake). It prints the addresses of its nodes. Faults on demand, several nodes, metrics: docs/serve.md.\n" +
 			"serve kfake serves kfake alone. Both make groups testable, as muster kafka start does: no initial rebalance delay, sessions from 10 ms. A real Kafka is run by muster kafka start.",
 		Example: "  muster serve\n  muster serve --nodes 3 --faults faults.txt --admin 127.0.0.1:9644\n  muster serve --data groups --durability fsync\n  muster serve kfake --port 0",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1, "one coordinator to serve, impl or kfake, or nothing for impl"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "impl"
 			if len(args) == 1 {

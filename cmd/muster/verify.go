@@ -48,7 +48,7 @@ func verifyCommand() *cobra.Command {
 		Short:   "Judge a group coordinator",
 		Long:    verifyLong,
 		Example: "  muster verify\n  muster verify kafka:4.3.1 --json verdict.json\n  muster verify 127.0.0.1:9092 --junit muster.xml",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    takes(0, 1, "one TARGET, or nothing to judge the reference coordinator"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.open.name = "impl"
 			if len(args) == 1 {

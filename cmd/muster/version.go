@@ -15,7 +15,7 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print Muster's version",
-		Args:  cobra.NoArgs,
+		Args:  takesNothing(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionText())
 			return unavailable(err)
