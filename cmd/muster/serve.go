@@ -154,10 +154,7 @@ func serveReference(cmd *cobra.Command, f serveFlags, p *progress) (served, erro
 		if err != nil {
 			return served{}, usage("--faults %s: %w", f.faults, err)
 		}
-		if o.Faults, err = demand.Parse(f.faults, string(text), server.Faultable()); err == nil {
-			err = o.Faults.Fit(f.nodes)
-		}
-		if err != nil {
+		if o.Faults, err = demand.Parse(f.faults, string(text), server.Faultable(), f.nodes); err != nil {
 			return served{}, usage("%w\nmuster: what a line may say is in docs/serve.md", err)
 		}
 	}

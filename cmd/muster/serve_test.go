@@ -53,7 +53,7 @@ func TestServeCluster(t *testing.T) {
 
 func TestServeUsage(t *testing.T) {
 	t.Parallel()
-	bad := writeText(t, "faults.txt", "drop the reply of the 3rd JionGroup of group g\n\ndorp the reply\n")
+	bad := writeText(t, "faults.txt", "drop the reply of the 3rd JionGroup of group g\nmove the coordinator at every Heartbeat to node 1\ndorp the reply\nfail the 2th append with NOT_COORDINATOR\n")
 	noNode := writeText(t, "faults.txt", "move the coordinator at every Heartbeat to node 1\n")
 	for _, c := range []struct {
 		args []string
@@ -69,7 +69,7 @@ func TestServeUsage(t *testing.T) {
 		{[]string{"--listen", "9092"}, []string{"HOST:PORT"}},
 		{[]string{"--admin", ":0"}, []string{"--admin :0"}},
 		{[]string{"--faults", "/no/such/file"}, []string{"/no/such/file"}},
-		{[]string{"--faults", bad}, []string{"faults.txt:1", "do you mean JoinGroup?", "faults.txt:3", "do you mean drop?", "docs/serve.md"}},
+		{[]string{"--faults", bad}, []string{"faults.txt:1", "do you mean JoinGroup?", "faults.txt:2: there is no node 1; there is node 0 alone\n", "faults.txt:3", "do you mean drop?", `faults.txt:4: "2th": want 2nd`, "docs/serve.md"}},
 	} {
 		muster(t, time.Minute, append([]string{"serve"}, c.args...)...).expect(t, 64, c.want...)
 	}

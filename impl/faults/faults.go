@@ -112,12 +112,26 @@ func (s *Set) Fit(nodes int) error {
 	var errs []error
 	for _, f := range s.faults {
 		for _, n := range []*int32{f.Node, f.To} {
-			if n != nil && int(*n) >= nodes {
-				errs = append(errs, fmt.Errorf("%s:%d: there is no node %d; there are 0 to %d", f.File, f.Line, *n, nodes-1))
+			if n == nil {
+				continue
+			}
+			if err := exists(*n, nodes); err != nil {
+				errs = append(errs, fmt.Errorf("%s:%d: %w", f.File, f.Line, err))
 			}
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// exists says whether a node is one of that many.
+func exists(node int32, nodes int) error {
+	switch {
+	case int(node) < nodes:
+		return nil
+	case nodes == 1:
+		return fmt.Errorf("there is no node %d; there is node 0 alone", node)
+	}
+	return fmt.Errorf("there is no node %d; there are 0 to %d", node, nodes-1)
 }
 
 func (f Fault) String() string { return fmt.Sprintf("fault of %s:%d: %s", f.File, f.Line, f.Text) }

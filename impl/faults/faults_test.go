@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +13,7 @@ var apis = []kmsg.Key{kmsg.Produce, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.Heartbe
 
 func parse(t *testing.T, text string) *Set {
 	t.Helper()
-	s, err := Parse("f", text, apis)
+	s, err := Parse("f", text, apis, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +69,10 @@ func TestErrors(t *testing.T) {
 		"drop the reply of the 3rd JoinGroup of gruop g":    "do you mean group?",
 		"drop the reply of the third JoinGroup":             "1st, 2nd",
 		"drop the reply of the 0th JoinGroup":               "1st, 2nd",
+		"drop the reply of the 2th JoinGroup":               `"2th": want 2nd`,
+		"drop the reply of the 11st JoinGroup":              `"11st": want 11th`,
+		"drop the reply of every 101th JoinGroup":           `"101th": want 101st`,
+		"fail the 23th append with NOT_COORDINATOR":         `"23th": want 23rd`,
 		"drop the reply of evry JoinGroup":                  "do you mean every?",
 		"drop the reply of":                                 "the line ends where which one",
 		"drop the reply of every JoinGroup of group":        "ends where the name of a group",
@@ -87,13 +92,26 @@ func TestErrors(t *testing.T) {
 		"move the coordinator at every JoinGroup to node x": "number of a node",
 		"drop the reply of every FetchSnapshot":             "an API that is served here",
 	} {
-		_, err := Parse("f.txt", "\n"+text, apis)
+		_, err := Parse("f.txt", "\n"+text, apis, 0)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f.txt:2: ") {
 			t.Errorf("%s\n\tgives %v\n\twant %q", text, err, want)
 		}
 	}
-	if _, err := Parse("f", "x\ny", apis); err == nil || !strings.Contains(err.Error(), "f:1") || !strings.Contains(err.Error(), "f:2") {
-		t.Errorf("not all errors are told: %v", err)
+	text := "x\ndrop the reply of every JoinGroup on node 3\ny\nmove the coordinator at every JoinGroup to node 0"
+	_, err := Parse("f", text, apis, 1)
+	if got := strings.Split(fmt.Sprint(err), "\n"); len(got) != 3 || !strings.HasPrefix(got[0], "f:1: ") || got[1] != "f:2: there is no node 3; there is node 0 alone" || !strings.HasPrefix(got[2], "f:3: ") {
+		t.Errorf("not all errors are told, in the order of their lines: %v", err)
+	}
+}
+
+// Each number has one ordinal.
+func TestOrdinals(t *testing.T) {
+	for n, want := range map[int]string{1: "st", 2: "nd", 3: "rd", 4: "th", 10: "th", 11: "th", 12: "th", 13: "th", 20: "th", 21: "st", 102: "nd", 111: "th", 112: "th", 123: "rd", 1013: "th"} {
+		for _, e := range []string{"st", "nd", "rd", "th"} {
+			if _, err := Parse("f", fmt.Sprintf("drop the reply of the %d%s JoinGroup", n, e), apis, 0); (err == nil) != (e == want) {
+				t.Errorf("%d%s: %v, want %d%s", n, e, err, n, want)
+			}
+		}
 	}
 }
 
@@ -144,7 +162,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("drop the reply of the 3rd JoinGroup of group g")
 	f.Add(`move the coordinator at every 2nd Heartbeat of client "c d" to node 1 loading for 2s # x`)
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Parse("f", text, apis)
+		s, err := Parse("f", text, apis, 0)
 		if err == nil {
 			s.Meet(Request{API: kmsg.JoinGroup, Groups: []string{"g"}})
 			s.Append("g")

@@ -19,12 +19,13 @@ import (
 // maxDelay bounds how long a line may hold something up.
 const maxDelay = time.Hour
 
-// Parse reads a text with a fault on each line. The file's name is for errors, all of which are returned; apis are those whose requests can come.
-func Parse(file, text string, apis []kmsg.Key) (*Set, error) {
+// Parse reads a text with a fault on each line. The file's name is for errors, all of which are returned; apis are those whose requests can come, nodes is how many
+// there are to name, 0 where that is not known yet.
+func Parse(file, text string, apis []kmsg.Key, nodes int) (*Set, error) {
 	s := &Set{}
 	var errs []error
 	for i, line := range strings.Split(text, "\n") {
-		p := parser{apis: apis}
+		p := parser{apis: apis, nodes: nodes}
 		f, err := p.line(line)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s:%d: %w", file, i+1, err))
@@ -40,6 +41,7 @@ func Parse(file, text string, apis []kmsg.Key) (*Set, error) {
 type parser struct {
 	words []word
 	apis  []kmsg.Key
+	nodes int // 0: any number
 }
 
 type word struct {
@@ -160,7 +162,10 @@ func (p *parser) node() (*int32, error) {
 		if n, err := strconv.ParseInt(p.words[0].text, 10, 32); err == nil && n >= 0 {
 			p.words = p.words[1:]
 			id := int32(n)
-			return &id, nil
+			if p.nodes > 0 {
+				err = exists(id, p.nodes)
+			}
+			return &id, err
 		}
 	}
 	return nil, p.unexpected(nil, "the number of a node, from 0 on")
@@ -175,6 +180,9 @@ func (p *parser) ordinal(f *Fault) error {
 		if m := ordinal.FindStringSubmatch(p.words[0].text); m != nil {
 			p.words = p.words[1:]
 			n, _ := strconv.Atoi(m[1])
+			if m[2] != ending(n) {
+				return fmt.Errorf("%q: want %d%s", m[0], n, ending(n))
+			}
 			if every {
 				f.every = n
 			} else {
@@ -187,6 +195,14 @@ func (p *parser) ordinal(f *Fault) error {
 		return nil
 	}
 	return p.unexpected([]string{"every"}, "which one: 1st, 2nd, ... or every")
+}
+
+// ending is what makes a number an ordinal, as in 1st, 11th, 21st.
+func ending(n int) string {
+	if n%100/10 != 1 && n%10 >= 1 && n%10 <= 3 {
+		return [...]string{"st", "nd", "rd"}[n%10-1]
+	}
+	return "th"
 }
 
 // which reads the requests that are meant.

@@ -45,7 +45,7 @@ func nodes(n int) func(*server.ClusterOptions) {
 
 func withFaults(t *testing.T, text string) func(*server.ClusterOptions) {
 	t.Helper()
-	set, err := faults.Parse("faults", text, server.Faultable())
+	set, err := faults.Parse("faults", text, server.Faultable(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
