@@ -37,25 +37,31 @@ type memberPage struct {
 }
 
 // pages are what the admin address serves besides metrics.
-func (c *Cluster) pages() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{
-		"/groups": func(w http.ResponseWriter, r *http.Request) {
-			groups, err := c.groups(r.URL.Query().Get("group"))
-			write(w, map[string]any{"groups": groups}, err)
-		},
-		"/faults": func(w http.ResponseWriter, _ *http.Request) {
-			write(w, map[string]any{"faults": c.options.Faults.Status()}, nil)
-		},
+func (c *Cluster) pages() []page {
+	return []page{
+		{"/groups", "each group with its coordinator, state and members, as JSON; /groups?group=NAME tells of one", func(w http.ResponseWriter, r *http.Request) {
+			only := r.URL.Query().Get("group")
+			groups, err := c.groups(only)
+			switch {
+			case err != nil:
+				write(w, http.StatusServiceUnavailable, map[string]any{"error": err.Error()})
+			case only != "" && len(groups) == 0: // a slip of the name should not look like a group without members
+				write(w, http.StatusNotFound, map[string]any{"error": fmt.Sprintf("there is no group %q; /groups lists those that there are", only)})
+			default:
+				write(w, http.StatusOK, map[string]any{"groups": groups})
+			}
+		}},
+		{"/faults", "the faults that were asked for, and how often each has happened, as JSON", func(w http.ResponseWriter, _ *http.Request) {
+			write(w, http.StatusOK, map[string]any{"faults": c.options.Faults.Status()})
+		}},
 	}
 }
 
-func write(w http.ResponseWriter, page any, err error) {
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
-	}
+func write(w http.ResponseWriter, status int, page any) {
 	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	_ = encoder.Encode(page)
 }
@@ -95,13 +101,13 @@ func (c *Cluster) groups(only string) ([]groupPage, error) {
 				l.core.View(g.Group, &v)
 				stats.Generation = v.Generation
 			})
-			pages = append(pages, page(g, node, int32(p), stats))
+			pages = append(pages, pageOf(g, node, int32(p), stats))
 		}
 	}
 	return pages, nil
 }
 
-func page(g kmsg.DescribeGroupsResponseGroup, node, partition int32, s groupstats.Group) groupPage {
+func pageOf(g kmsg.DescribeGroupsResponseGroup, node, partition int32, s groupstats.Group) groupPage {
 	out := groupPage{
 		Group: g.Group, Coordinator: node, Partition: partition, State: g.State, ProtocolType: g.ProtocolType, Protocol: g.Protocol,
 		Generation: s.Generation, Rebalances: s.Rebalances, LastReason: string(s.Last.Reason), Members: []memberPage{},

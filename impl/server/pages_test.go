@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -81,13 +82,34 @@ func TestPages(t *testing.T) {
 	if err := c.Move(g, 1, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if status, text := get(t, c, "/groups"); status != http.StatusServiceUnavailable || !strings.Contains(text, "being loaded by node 1") {
+	if status, text := get(t, c, "/groups"); status != http.StatusServiceUnavailable || !strings.Contains(wrong(t, text), "being loaded by node 1") {
 		t.Errorf("while loading: %d %s", status, text)
+	}
+	if status, text := get(t, c, "/groups?group="+groupOn(t, c, 0, 7)); status != http.StatusNotFound || !strings.Contains(wrong(t, text), `there is no group "`) {
+		t.Errorf("no such group: %d %s", status, text)
 	}
 	if status, text := get(t, c, "/faults"); status != http.StatusOK || !strings.Contains(text, `"happened": 1`) || !strings.Contains(text, `"fault": "drop the reply of the 9th Heartbeat"`) {
 		t.Errorf("faults: %d %s", status, text)
 	}
-	if status, _ := get(t, c, "/"); status != http.StatusNotFound {
-		t.Errorf("what there is not: %d", status)
+	for path, want := range map[string]string{"/": "200 This is", "/nope": "404 There is no page", "/groups/": "404 There is no page"} {
+		status, text := get(t, c, path)
+		if !strings.HasPrefix(fmt.Sprint(status, " ", text), want) {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+		for _, p := range []string{"/metrics", "/groups", "/groups?group=NAME", "/faults"} {
+			if !strings.Contains(text, p) {
+				t.Errorf("%s does not tell of %s:\n%s", path, p, text)
+			}
+		}
 	}
+}
+
+// wrong is what a page says is wrong.
+func wrong(t *testing.T, text string) string {
+	t.Helper()
+	var page struct{ Error string }
+	if err := json.Unmarshal([]byte(text), &page); err != nil {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	return page.Error
 }
