@@ -50,7 +50,11 @@ func (a Asked) alter(r Run) (Run, error) {
 	if a.Broken != "" {
 		rule, ok := classic.FindRule(a.Broken)
 		if !ok {
-			return r, fmt.Errorf("there is no rule %q; muster rules lists them", a.Broken)
+			var ids []string
+			for _, rule := range classic.Rules() {
+				ids = append(ids, rule.ID)
+			}
+			return r, fmt.Errorf("there is no rule %q; muster rules lists them%s", a.Broken, meant(a.Broken, ids))
 		}
 		if can, why := classic.Breakable(rule); !can {
 			return r, fmt.Errorf("the specification takes no decision by %s that could go wrong: %s", a.Broken, why)

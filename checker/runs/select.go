@@ -9,6 +9,7 @@ import (
 	"github.com/muster-kafka/muster/checker/clients"
 	"github.com/muster-kafka/muster/checker/explore"
 	"github.com/muster-kafka/muster/checker/joint"
+	"github.com/muster-kafka/muster/internal/nearest"
 	"github.com/muster-kafka/muster/model/classic"
 )
 
@@ -58,7 +59,11 @@ func Find(name string, members int) ([]Run, error) {
 	}
 	at := slices.IndexFunc(Sets(), func(s Set) bool { return s.Name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("there is no run %q; there are the sets %s, and the runs that muster explore --list shows", name, strings.Join(SetNames(), ", "))
+		var names []string
+		for _, r := range All() {
+			names = append(names, r.Name)
+		}
+		return nil, fmt.Errorf("there is no run %q; there are the sets %s, and the runs that muster explore --list shows%s", name, strings.Join(SetNames(), ", "), meant(name, append(SetNames(), names...)))
 	}
 	if members == 0 {
 		if tested := slices.DeleteFunc(slices.Clone(found), func(r Run) bool { return r.When < Test }); len(tested) > 0 {
@@ -188,7 +193,8 @@ func (r Run) without(kinds []classic.EventKind) (Run, error) {
 func (r Run) asking(names []string) (Run, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(r.Properties(), func(p string) bool { return strings.Contains(p, name) }) {
-			return r, fmt.Errorf("%s judges no property whose name has %q in it; it judges\n  %s", r.Name, name, strings.Join(r.Properties(), "\n  "))
+			return r, fmt.Errorf("%s judges no property whose name has %q in it; %s --list shows all %d that it judges%s",
+				r.Name, name, r.command(), len(r.Properties()), near(name, r.Properties()))
 		}
 	}
 	r.properties = func(p string) bool {
@@ -197,7 +203,38 @@ func (r Run) asking(names []string) (Run, error) {
 	return r, nil
 }
 
-// Properties are the names of what the run judges.
+// near are names that may have been meant by one of which there is only part: all of them would push the error off the screen.
+func near(name string, all []string) string {
+	found := nearest.Sentences(name, all, 5)
+	if len(found) == 0 {
+		return ""
+	}
+	return "; do you mean one of these?\n  " + strings.Join(found, "\n  ")
+}
+
+// meant is a hint at the name that may have been meant.
+func meant(name string, all []string) string {
+	if n := nearest.To(name, all); n != "" {
+		return "; do you mean " + n + "?"
+	}
+	return ""
+}
+
+// command is how the run is asked for on the command line, without what changes it.
+func (r Run) command() string {
+	text := "muster explore --run '" + r.asked.Run + "'"
+	if r.asked.Members > 0 {
+		text += fmt.Sprintf(" --members %d", r.asked.Members)
+	}
+	return text
+}
+
+// Judged are the names of the properties that are asked for: all of them if none were.
+func (r Run) Judged() []string {
+	return slices.DeleteFunc(slices.Clone(r.Properties()), func(p string) bool { return r.properties != nil && !r.properties(p) })
+}
+
+// Properties are the names of what the run can judge.
 func (r Run) Properties() []string {
 	switch {
 	case r.Clients != nil:
@@ -217,5 +254,5 @@ func Kind(name string) (classic.EventKind, error) {
 		}
 		all = append(all, explore.EventName(k))
 	}
-	return 0, fmt.Errorf("there is no event %q; there are %s", name, strings.Join(all, ", "))
+	return 0, fmt.Errorf("there is no event %q; there are %s%s", name, strings.Join(all, ", "), meant(name, all))
 }

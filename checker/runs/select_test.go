@@ -52,17 +52,23 @@ func TestFind(t *testing.T) {
 		{Asked{Run: "clients", Members: 5}, "up to 4 clients"},
 		{Asked{Run: "joint-core", Members: 5}, "1 to 4 members"},
 		{Asked{Run: "joint-core", Profile: "Scala"}, "leave --profile out"},
-		{Asked{Run: "joint-core", Properties: []string{"no such property"}}, "an instance id has one owner"},
+		{Asked{Run: "joint-core", Properties: []string{"instance owner"}}, "\n  an instance id has one owner"},
 		{Asked{Run: "core", Profile: "Kafka"}, "Java, Scala, contract"},
-		{Asked{Run: "core", Properties: []string{"no such property"}}, "invariant I2"},
-		{Asked{Run: "2 clients", Properties: []string{"no such property"}}, "come to rest"},
+		{Asked{Run: "core", Properties: []string{"Invariant i2"}}, "\n  invariant I2: "},
+		{Asked{Run: "core", Members: 6, Properties: []string{"nosuch"}}, "muster explore --run 'core' --members 6 --list shows all"},
+		{Asked{Run: "2 clients", Properties: []string{"coming to rest"}}, "come to rest"},
+		{Asked{Run: "2 member"}, "do you mean 2 members?"},
 		{Asked{Run: "core", Without: []string{"Heartbeats"}}, "JoinGroup, SyncGroup, Heartbeat"},
+		{Asked{Run: "core", Without: []string{"Heartbeats"}}, "do you mean Heartbeat?"},
 		{Asked{Run: "2 clients", Without: []string{"Heartbeat"}}, "cannot be left out"},
 		{Asked{Run: "core", Broken: "no.such.rule"}, "muster rules lists them"},
+		{Asked{Run: "core", Broken: "sync.parked.abort"}, "do you mean sync.parked.aborted?"},
 		{Asked{Run: "core", Broken: classic.ListFilters.String()}, "takes no decision"},
 	} {
 		if _, err := test.asked.Runs(); err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%+v: %v; that should say %q", test.asked, err, test.says)
+		} else if n := strings.Count(err.Error(), "\n"); n > 5 {
+			t.Errorf("%+v: an error of %d lines", test.asked, n)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,7 +60,7 @@ func exploreCommand() *cobra.Command {
 	flags.Var(&o.memory, "max-memory", "end before more memory is taken, such as 12GiB; without it half of what the machine has")
 	flags.StringVar(&o.resume, "resume", "", "go on from this checkpoint `file`")
 	flags.StringVar(&o.checkpoint, "checkpoint", "", "`file` to leave a checkpoint in; without it one in "+outDir)
-	flags.BoolVar(&o.list, "list", false, "show the runs: how many members, how large, what for")
+	flags.BoolVar(&o.list, "list", false, "show the runs: how many members, how large, what for; with --run what they judge, too")
 	flags.BoolVar(&o.night, "night", false, "make the runs that take too long for make test")
 	flags.StringVar(&o.broken, "broken", "", "have the specification break this `rule`, to see what notices")
 	if err := flags.MarkHidden("broken"); err != nil {
@@ -158,9 +159,21 @@ func subject(all []runs.Run) (target, comparedWith string) {
 	return "the specification and the reference coordinator", "their properties and each other"
 }
 
+// show lists all runs, or those that are asked for by their names, with what they judge.
+func (o *exploreOptions) show(cmd *cobra.Command) error {
+	if len(o.runs) == 0 {
+		return unavailable(listRuns(cmd.OutOrStdout(), runs.All()))
+	}
+	chosen, err := o.chosen()
+	if err != nil {
+		return err
+	}
+	return unavailable(errors.Join(listRuns(cmd.OutOrStdout(), chosen), listJudged(cmd.OutOrStdout(), chosen)))
+}
+
 func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	if o.list {
-		return unavailable(listRuns(cmd.OutOrStdout()))
+		return o.show(cmd)
 	}
 	if cmd.Flags().Changed("members") && o.members == 0 { // which without the flag means all
 		return usage("--members 0: want 1 to %d", runs.MostMembers)

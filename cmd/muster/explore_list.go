@@ -3,17 +3,19 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/runs"
 )
 
-// listRuns shows the catalogue, set by set.
-func listRuns(w io.Writer) error {
+// listRuns shows runs, set by set.
+func listRuns(w io.Writer, all []runs.Run) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	set := ""
-	for _, r := range runs.All() {
+	for _, r := range all {
 		if r.Set != set {
 			if set != "" {
 				fmt.Fprintln(t)
@@ -34,6 +36,26 @@ func listRuns(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nABOUT is for two workers on a quiet machine. --run takes the name of a run or of a set.")
 	return t.Flush()
+}
+
+// listJudged shows what runs judge; those that judge the same stand together.
+func listJudged(w io.Writer, all []runs.Run) error {
+	for len(all) > 0 {
+		judged := all[0].Judged()
+		n := slices.IndexFunc(all, func(r runs.Run) bool { return !slices.Equal(r.Judged(), judged) })
+		if n < 0 {
+			n = len(all)
+		}
+		var names []string
+		for _, r := range all[:n] {
+			names = append(names, r.Name)
+		}
+		if _, err := fmt.Fprintf(w, "\nJudged in %s:\n  %s\n", strings.Join(names, "; "), strings.Join(judged, "\n  ")); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
 }
 
 var madeBy = map[runs.When]string{runs.Verdict: "verify, test", runs.Test: "test", runs.Night: "explore"}

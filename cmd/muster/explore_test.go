@@ -31,7 +31,8 @@ func TestExploreWrongUsage(t *testing.T) {
 		want []string
 	}{
 		"no such run":            {[]string{"--run", "cores"}, []string{"cores", "crash-pairs", "muster explore --list"}},
-		"no such property":       {[]string{"--run", "offsets", "--property", "cores"}, []string{"cores", "invariant I2"}},
+		"no such property":       {[]string{"--run", "offsets", "--property", "cores"}, []string{"cores", "muster explore --run 'offsets' --list shows all"}},
+		"nearly a property":      {[]string{"--run", "offsets", "--property", "Invariant i2"}, []string{"do you mean one of these?\n  invariant I2: "}},
 		"no such event":          {[]string{"--run", "offsets", "--without", "Hart"}, []string{"Hart", "Heartbeat, LeaveGroup"}},
 		"no such coordinator":    {[]string{"--profile", "9.9.9"}, []string{"9.9.9", "Java, Scala, contract"}},
 		"until when":             {[]string{"--until", "soon"}, []string{"states=100000", "10m"}},

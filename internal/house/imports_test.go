@@ -30,7 +30,7 @@ var rules = []rule{
 	{folder: "impl/record", ours: []string{"impl/core"}, foreign: []string{franz}, tests: []string{"impl", "internal/kafka"}},
 	{folder: "impl/store", ours: []string{"impl/core", "impl/record"}, foreign: []string{"github.com/cockroachdb/pebble/v2"}, tests: []string{"impl"}},
 
-	{folder: "checker", ours: []string{"model", "internal/input", "internal/files", "internal/pages", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
+	{folder: "checker", ours: []string{"model", "internal/input", "internal/nearest", "internal/files", "internal/pages", "fuzz/gen", "conformance/script", "conformance/target"}, foreign: []string{franz, "github.com/anishathalye/porcupine", "pgregory.net/rapid", "golang.org/x/sync", "golang.org/x/time"}},
 
 	// The specimen is a machine of its own; only its tests look up what Kafka does.
 	{folder: "checker/variant", ours: []string{"checker/explore"}, tests: []string{"model"}},

@@ -2,8 +2,10 @@
 package nearest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // To is the name that is most like the given one, by its letters or by the words that it is made of; empty where none is like it.
@@ -42,6 +44,47 @@ func Slip(key string, names []string) string {
 		}
 	}
 	return ""
+}
+
+// Sentences are those that have most words of the given text in common, up to so many of them, the likest first; none where no word says anything.
+func Sentences(given string, all []string, most int) []string {
+	type candidate struct {
+		text   string
+		shared int
+	}
+	words := make([][]string, len(all))
+	for i, s := range all {
+		words[i] = wordsOf(s)
+	}
+	found := make([]candidate, len(all))
+	for i, s := range all {
+		found[i].text = s
+	}
+	for _, w := range wordsOf(given) {
+		var in []int
+		for i := range all {
+			if slices.ContainsFunc(words[i], func(o string) bool { return o == w || Slip(w, []string{o}) != "" }) {
+				in = append(in, i)
+			}
+		}
+		if len(in) > max(most, len(all)/4) { // such as "the"
+			continue
+		}
+		for _, i := range in {
+			found[i].shared++
+		}
+	}
+	found = slices.DeleteFunc(found, func(c candidate) bool { return c.shared == 0 })
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.shared, a.shared) })
+	var out []string
+	for _, c := range found[:min(most, len(found))] {
+		out = append(out, c.text)
+	}
+	return out
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // distance is how many letters have to be put in, left out or changed to make one word the other.
