@@ -29,6 +29,8 @@ type header struct {
 	Build    string          `json:"build"`
 	Asked    Asked           `json:"asked"`
 	Settings string          `json:"settings"` // a digest
+	Depth    int             `json:"depth"`    // with States how far the run came; no states where nobody has written that down
+	States   int64           `json:"states"`
 	Healing  clients.Healing `json:"healing"`
 	Reached  Reached         `json:"reached"`
 }
@@ -62,21 +64,9 @@ const sumBytes = 8
 
 func newSum() hash.Hash64 { return crc64.New(crc64.MakeTable(crc64.ECMA)) }
 
-// Replaceable says whether a checkpoint may be written to a path: nothing is there, or another checkpoint.
-func Replaceable(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return errors.Is(err, os.ErrNotExist)
-	}
-	defer f.Close()
-	begin := make([]byte, len(magic))
-	n, _ := io.ReadFull(f, begin)
-	return string(begin[:n]) == magic
-}
-
 // Save writes where a run was left. A file that is there already is replaced when the new one is whole.
 func Save(path, build string, r Run, left *Left) (err error) {
-	h := header{Build: build, Asked: r.asked, Healing: left.Healing, Reached: left.Reached}
+	h := header{Build: build, Asked: r.asked, Healing: left.Healing, Reached: left.Reached, Depth: left.Search.Depth(), States: left.Search.States()}
 	if h.Settings, err = r.settings(); err != nil {
 		return err
 	}

@@ -171,6 +171,30 @@ func (o *exploreOptions) show(cmd *cobra.Command) error {
 	return unavailable(errors.Join(listRuns(cmd.OutOrStdout(), chosen), listJudged(cmd.OutOrStdout(), chosen)))
 }
 
+// leavable refuses a file for the checkpoint that must not be replaced, before a run is made for nothing.
+func (o *exploreOptions) leavable(cmd *cobra.Command, e *exploration) error {
+	r := e.runs[0]
+	if r.Joint != nil {
+		return usage("--checkpoint: %s leaves no checkpoint, as no joint run does; leave it out", r.Name)
+	}
+	there, err := r.At(cmd.Context(), o.checkpoint)
+	switch {
+	case err != nil:
+		return usage("--checkpoint: %v; nothing was explored, give another path", err)
+	case there.Nothing || o.checkpoint == o.resume:
+	case there.Other:
+		return usage("--checkpoint %s: the file is there and is no checkpoint; nothing was explored, give another path", o.checkpoint)
+	case !there.Same:
+		return usage("--checkpoint %s: the file is there and is the checkpoint of another run, %q; nothing was explored, give another path", o.checkpoint, there.Run)
+	case there.Build != e.build:
+		e.progress.say("%s is there, from an attempt at this run by another build of Muster. It is replaced only by one that came as far", o.checkpoint)
+	default:
+		e.progress.say("%s is there, from an earlier attempt at this run that came to %d states; muster explore --resume %s goes on from it. It is replaced only by one that came as far",
+			o.checkpoint, there.States, quoted(o.checkpoint))
+	}
+	return nil
+}
+
 func (o *exploreOptions) explore(cmd *cobra.Command) error {
 	if o.list {
 		return o.show(cmd)
@@ -209,8 +233,8 @@ func (o *exploreOptions) explore(cmd *cobra.Command) error {
 		if info, err := os.Stat(filepath.Dir(o.checkpoint)); err != nil || !info.IsDir() {
 			return usage("--checkpoint %s: there is no folder %s; nothing was explored", o.checkpoint, filepath.Dir(o.checkpoint))
 		}
-		if o.checkpoint != o.resume && !runs.Replaceable(o.checkpoint) {
-			return usage("--checkpoint %s: the file is there and is no checkpoint; nothing was explored, give another path", o.checkpoint)
+		if err := o.leavable(cmd, e); err != nil {
+			return err
 		}
 	}
 	if err := e.fits(); err != nil {

@@ -102,10 +102,13 @@ func (e *exploration) tell(ctx context.Context, out runs.Outcome) {
 		return
 	}
 	reason := fmt.Sprintf("%s: not complete: %d states, frontier %d, %d transitions: %s", out.Name, out.States, out.Frontier, out.Transitions, out.Reason)
-	if path, err := e.leave(out); err != nil {
+	if kept, err := e.leave(context.WithoutCancel(ctx), out); err != nil {
 		reason += fmt.Sprintf("; where it was left could not be saved: %v", err)
-	} else if path != "" {
-		reason += "; go on with: muster explore --resume " + quoted(path)
+	} else if kept.Path != "" {
+		if f := kept.Further; f != nil {
+			reason += fmt.Sprintf("; an earlier attempt at this run came further, to %d states, and its checkpoint was kept in place of this one's", f.States)
+		}
+		reason += "; go on with: muster explore --resume " + quoted(kept.Path)
 	}
 	if out.Run.Joint != nil {
 		reason += "; a joint run has to be made anew"
@@ -121,18 +124,18 @@ func fileName(r runs.Run) string {
 }
 
 // leave saves where a run was left, and says where. What the specification cannot express is not worth going on with.
-func (e *exploration) leave(out runs.Outcome) (string, error) {
+func (e *exploration) leave(ctx context.Context, out runs.Outcome) (runs.Kept, error) {
 	if out.Left == nil {
-		return "", nil
+		return runs.Kept{}, nil
 	}
 	path := e.checkpoint
 	if path == "" {
 		if err := os.MkdirAll(outDir, 0o755); err != nil {
-			return "", err
+			return runs.Kept{}, err
 		}
 		path = filepath.Join(outDir, fileName(out.Run)+".checkpoint")
 	}
-	return path, runs.Save(path, e.build, out.Run, out.Left)
+	return runs.Keep(ctx, path, e.build, out.Run, out.Left)
 }
 
 // scenario does the trace of a violation as a scenario, where that can be: it says in which file it is kept, and how to go on; or, without a

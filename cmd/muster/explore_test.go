@@ -174,6 +174,18 @@ func TestExploreBounds(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(cmd.Dir, "here")); err != nil {
 		t.Error(err)
 	}
+	in := func(args ...string) ended {
+		again := command(t, time.Minute, append([]string{"explore", "--checkpoint", "here"}, args...)...)
+		again.Dir = cmd.Dir
+		return finish(t, again)
+	}
+	e := in("--run", "core, 4 members", "--until", "states=50")
+	e.expect(t, 2, "an earlier attempt at this run came further", "kept in place of this one's; go on with: muster explore --resume here")
+	if !strings.Contains(e.stderr, "here is there, from an earlier attempt") {
+		t.Errorf("before it begins it does not tell of what is there: %s", e.stderr)
+	}
+	in("--run", "core, 3 members").expect(t, 64, `the checkpoint of another run, "core, 4 members"`, "nothing was explored")
+	in("--run", "joint-lists, 2 members").expect(t, 64, "leaves no checkpoint")
 }
 
 func TestBytes(t *testing.T) {
