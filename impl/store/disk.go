@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -122,7 +121,7 @@ func Open(o Options) (*Disk, error) {
 	d := &Disk{options: o, lock: lock, quit: make(chan struct{}), partitions: map[int32]*partition{}}
 	d.wake.L = &d.mu
 	if err := d.open(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", o.Dir, err), lock.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", o.Dir, mended(err)), lock.Close())
 	}
 	if d.journal != nil {
 		d.turning = true
@@ -141,12 +140,15 @@ func (d *Disk) open() error {
 	if err != nil {
 		return err
 	}
+	if err := d.examine(synced); err != nil {
+		return err
+	}
 	d.db, err = pebble.Open(d.options.Dir, &pebble.Options{
 		FS: &walFS{FS: d.options.FS, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
 		FormatMajorVersion: pebble.FormatNewest, // whose log tells a torn end from damage by what it knows to have been synced
 		Logger:             logger{d}, MemTableSize: memTableSize,
 		MemTableStopWritesThreshold: 8, // who would wait for tables holds a lock of the coordinator's
-		EventListener:               &pebble.EventListener{BackgroundError: d.noTable},
+		EventListener:               &pebble.EventListener{BackgroundError: d.noTable, DataCorruption: d.corrupt},
 	})
 	if err != nil {
 		return damaged(err)
@@ -157,9 +159,8 @@ func (d *Disk) open() error {
 	if d.commits, err = d.number([]byte{commitsKey}); err == nil {
 		err = d.takeUp()
 	}
-	if err == nil && d.commits < synced {
-		err = fmt.Errorf("%w: it ends after commit %d, and %d had been synced, so its end is lost; put a copy of it in its place, or remove the files marker.%s.* to go on without that end",
-			ErrDamaged, d.commits, synced, syncedMarker)
+	if err == nil {
+		err = ended(d.commits, synced, "what Pebble reads")
 	}
 	if err != nil {
 		err = damaged(err)
@@ -171,13 +172,15 @@ func (d *Disk) open() error {
 	return nil
 }
 
-// damaged says what to do about an error that pebble takes for damage; others it leaves as they are.
+// damaged is an error that pebble takes for damage; others it leaves as they are.
 func damaged(err error) error {
-	if err == nil || !pebble.IsCorruptionError(err) {
-		return err
+	switch {
+	case errors.Is(err, pebble.ErrDBNotPristine):
+		return missing("marker." + pebbleMarker + ".*, which says how the others are to be read")
+	case err != nil && pebble.IsCorruptionError(err):
+		return fmt.Errorf("%w: %s", ErrDamaged, firstLine(err))
 	}
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return fmt.Errorf("%w: %s; put a copy of it in its place, or move it away to begin without groups", ErrDamaged, text)
+	return err
 }
 
 // checkFormat refuses what a later version of this package, or of pebble, has written.
@@ -278,6 +281,9 @@ func (d *Disk) fail(err error) {
 	first := d.failed == nil
 	if first {
 		d.failed = fmt.Errorf("%s: cannot be written any more: %w; make room or mend the disk, and start again", d.options.Dir, err)
+		if errors.Is(err, ErrDamaged) {
+			d.failed = mended(fmt.Errorf("%s: nothing is written any more: %w", d.options.Dir, err))
+		}
 		err = d.failed
 	}
 	d.wake.Signal()
@@ -293,6 +299,11 @@ func (d *Disk) noTable(err error) {
 	if !pebble.IsCorruptionError(err) {
 		d.fail(err)
 	}
+}
+
+// corrupt ends all writing where Pebble meets damage by itself, before anybody reads it.
+func (d *Disk) corrupt(info pebble.DataCorruptionInfo) {
+	d.fail(fmt.Errorf("%w: %s: %s", ErrDamaged, info.Path, firstLine(info.Details)))
 }
 
 // failure is why nothing is written any more, or nil.
@@ -336,6 +347,5 @@ func (logger) Errorf(string, ...any) {}
 
 // Fatalf implements pebble.Logger. Its errors bring their stacks along.
 func (l logger) Fatalf(format string, args ...any) {
-	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
-	l.d.fail(errors.New(text))
+	l.d.fail(errors.New(firstLine(fmt.Errorf(format, args...))))
 }

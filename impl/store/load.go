@@ -3,9 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/muster-kafka/muster/impl/core"
 	"github.com/muster-kafka/muster/impl/record"
@@ -56,11 +54,13 @@ func (d *Disk) read(id int32, each func(record.Raw) error) (next int64, err erro
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, it.Close()) }()
+	defer func() {
+		if closed := it.Close(); err == nil { // it says the same again
+			err = closed
+		}
+	}()
 	damaged := func(position int64, err error) error {
-		text, _, _ := strings.Cut(err.Error(), "\n")
-		return fmt.Errorf("%s: %w: __consumer_offsets-%d at position %d: %s; put a copy of the folder in its place, or move it away to begin without groups",
-			d.options.Dir, ErrDamaged, id, position, text)
+		return mended(fmt.Errorf("%s: %w: __consumer_offsets-%d at position %d: %s", d.options.Dir, ErrDamaged, id, position, firstLine(err)))
 	}
 	for it.First(); it.Valid(); it.Next() {
 		at := int64(binary.BigEndian.Uint64(it.Key()[len(it.Key())-8:]))

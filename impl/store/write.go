@@ -253,9 +253,11 @@ func (d *Disk) bounds(id int32) *pebble.IterOptions {
 	return &pebble.IterOptions{LowerBound: positionKey(id, 0), UpperBound: partitionKey(recordKey, id+1)}
 }
 
+func (d *Disk) number(key []byte) (uint64, error) { return number(d.db, key) }
+
 // number reads a number, 0 where there is none.
-func (d *Disk) number(key []byte) (uint64, error) {
-	value, closer, err := d.db.Get(key)
+func number(db *pebble.DB, key []byte) (uint64, error) {
+	value, closer, err := db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
 	}
