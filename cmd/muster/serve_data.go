@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -20,42 +19,54 @@ func (f *dataFlags) add(cmd *cobra.Command) {
 		"what is answered survives the end of the process and is on the disk within a second (`os`), or survives the end of the machine too (fsync); with --data")
 }
 
-// open returns the log, nil where there is no folder for it.
-func (f *dataFlags) open(cmd *cobra.Command, report func(error)) (*store.Disk, error) {
+// open returns the log, nil where there is no folder for it, and what is to be told of the folder.
+func (f *dataFlags) open(cmd *cobra.Command, report func(error)) (disk *store.Disk, remark string, err error) {
 	if f.dir == "" {
 		if cmd.Flags().Changed("data") {
-			return nil, usage("--data names no folder: leave it out to keep nothing")
+			return nil, "", usage("--data names no folder: leave it out to keep nothing")
 		}
 		if cmd.Flags().Changed("durability") {
-			return nil, usage("--durability is of what is kept: name a folder with --data")
+			return nil, "", usage("--durability is of what is kept: name a folder with --data")
 		}
-		return nil, nil
+		return nil, "", nil
 	}
 	d := store.Durability(f.durability)
 	if d != store.OS && d != store.Fsync {
-		return nil, usage("--durability %s: want os or fsync", f.durability)
+		return nil, "", usage("--durability %s: want os or fsync", f.durability)
 	}
-	return store.Open(store.Options{Dir: filepath.Join(f.dir, "groups"), Durability: d, Report: report})
+	h := halves{f.dir}
+	if remark, err = h.check(); err != nil {
+		return nil, "", err
+	}
+	disk, err = store.Open(store.Options{Dir: h.groups(), Durability: d, Report: report})
+	return disk, remark, err
 }
 
 // startKept starts a cluster on what is kept, and waits until that is loaded. What is damaged is not served.
 func startKept(cmd *cobra.Command, o server.ClusterOptions, f *dataFlags, p *progress) (*server.Cluster, func() error, error) {
-	disk, err := f.open(cmd, o.Report)
+	h := halves{f.dir}
+	disk, remark, err := f.open(cmd, o.Report)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, h.without(err)
 	}
 	end := func() error { return nil }
 	if disk != nil {
 		o.Log, end = disk, disk.Close
-		o.Records, o.Sync = filepath.Join(f.dir, "kfake"), f.durability == string(store.Fsync)
+		o.Records, o.Sync = h.records(), f.durability == string(store.Fsync)
 	}
 	c, err := server.StartCluster(o)
 	if err != nil {
-		return nil, nil, errors.Join(err, end())
+		return nil, nil, errors.Join(h.without(err), end())
 	}
 	loaded, err := c.AwaitLoad(cmd.Context())
+	if err == nil && disk != nil {
+		err = h.begun()
+	}
 	if err != nil {
-		return nil, nil, errors.Join(err, c.Close(), end())
+		return nil, nil, errors.Join(h.without(err), c.Close(), end())
+	}
+	if remark != "" {
+		p.say("%s", remark)
 	}
 	if disk != nil {
 		p.say("%s", tellLoaded(f.dir, loaded))

@@ -78,7 +78,7 @@ func TestServeData(t *testing.T) {
 		if err := os.WriteFile(files[0], b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		muster(t, time.Minute, args...).expect(t, 3, "the data folder is damaged", "put a copy")
+		muster(t, time.Minute, args...).expect(t, 3, "the data folder is damaged", "put a copy", "move it away to begin without groups (then remove "+filepath.Join(dir, "muster-serve.txt")+", too)")
 	}
 	muster(t, time.Minute, "serve", "--durability", "fsync").expect(t, 64, "--data")
 	muster(t, time.Minute, "serve", "--data", "").expect(t, 64, "names no folder")
