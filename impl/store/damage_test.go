@@ -29,14 +29,20 @@ func filled(t *testing.T, d store.Durability, writes []core.Append) *vfs.MemFS {
 			t.Fatal(err)
 		}
 	}
+	return onceSynced(t, fs, vfs.CrashCloneCfg{}, len(writes))
+}
+
+// onceSynced is a crashed file system once it is written down that so many writes are synced.
+func onceSynced(t *testing.T, fs *vfs.MemFS, how vfs.CrashCloneCfg, writes int) *vfs.MemFS {
+	t.Helper()
 	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
-		crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+		crashed := fs.CrashClone(how)
 		if value, err := atomicfs.ReadMarker(crashed, dir, "muster-synced"); err != nil {
 			t.Fatal(err)
-		} else if value == fmt.Sprint(len(writes)) {
+		} else if value == fmt.Sprint(writes) {
 			return crashed
 		} else if time.Since(begin) > 10*time.Second {
-			t.Fatalf("of %d writes %s are said to be synced", len(writes), value)
+			t.Fatalf("of %d writes %s are said to be synced", writes, value)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/google/go-cmp/cmp"
 
@@ -38,16 +37,7 @@ func inLogsOnly(t *testing.T, d store.Durability, writes []core.Append) *vfs.Mem
 			t.Fatal(err)
 		}
 	}
-	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
-		crashed := fs.CrashClone(everything())
-		if value, err := atomicfs.ReadMarker(crashed, dir, "muster-synced"); err != nil {
-			t.Fatal(err)
-		} else if value == fmt.Sprint(len(writes)) {
-			return crashed
-		} else if time.Since(begin) > 10*time.Second {
-			t.Fatalf("of %d writes %s are said to be synced", len(writes), value)
-		}
-	}
+	return onceSynced(t, fs, everything(), len(writes))
 }
 
 // kinds are the files of a folder by what they are for, and what a refusal says of one that is missing or damaged.
