@@ -230,12 +230,12 @@ func (w *World) settleOffsets(n, b *Branch, c *call, t *classic.Transition, at W
 		n.load()
 	}
 	if n.state.Phase == classic.Absent {
-		pending := n.pending
+		kept := n.ledger
 		n.generation, n.ledger, n.assigns, n.emptySince = 0, ledger{}, nil, Window{}
-		if w.config.Profile.Defects.Has(classic.DefectCleanupPending) && c.event.Kind != classic.DeleteGroups { // they outlive their group
-			n.pending = pending
-			if c.event.Kind == classic.TxnMarker {
-				n.ledger = n.end(c.producer, false)
+		// cleanup.pending: they outlive their group, and what their transaction commits is found by whoever makes the group anew.
+		if w.config.Profile.Defects.Has(classic.DefectCleanupPending) && c.event.Kind != classic.DeleteGroups {
+			if n.ledger = kept; c.event.Kind == classic.TxnMarker {
+				n.ledger = n.end(c.producer, !c.event.Aborted)
 			}
 		}
 	}

@@ -78,6 +78,7 @@ func (w *World) fetched(n *Branch, c *call, t fetchTopic, p int32, code int16) (
 		return none, classic.CodeUnstableOffsetCommit
 	}
 	o, ok := n.offset(t.name, p)
+	ok = ok && n.state.Phase != classic.Absent // what has outlived its group (cleanup.pending) nobody is shown
 	switch {
 	case ok && w.breaks(classic.FetchCommitted):
 		o.at++
@@ -92,6 +93,9 @@ func (w *World) fetched(n *Branch, c *call, t fetchTopic, p int32, code int16) (
 
 // committed are the partitions with an offset, by topic.
 func (n *Branch) committed() (topics []fetchTopic) {
+	if n.state.Phase == classic.Absent {
+		return nil // as in fetched
+	}
 	for _, o := range n.offsets {
 		if len(topics) == 0 || topics[len(topics)-1].name != o.topic {
 			topics = append(topics, fetchTopic{name: o.topic})
