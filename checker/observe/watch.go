@@ -11,12 +11,14 @@ import (
 
 // Step is what a Machine did about one event of one group, for whoever counts what has been put to the test.
 type Step struct {
+	Group         string
 	Before, After classic.State
 	Rules         []classic.RuleID // those that decided it, this package's own included
 	Tickets       []checker.Ticket // whose fate it decided: the request's own, and those of the requests that it answered or dropped
 	Request       bool             // the event is a request
 	Answered      bool             // the request was answered in this step; of other events: somebody was
 	Dropped       bool             // a request that waited will never be answered
+	Records       []classic.Record // what it hands to the log
 }
 
 // Watch makes the machine tell of every step; nil ends that.
@@ -25,7 +27,10 @@ func (m *Machine) Watch(f func(*Step)) { m.watch = f }
 // tell tells of a step that is no request's.
 func (m *Machine) tell(before *Branch, o Outcome) {
 	if m.watch != nil {
-		m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Tickets: o.concerns(), Answered: len(o.Answers) > 0, Dropped: len(o.Dropped) > 0})
+		m.watch(&Step{
+			Group: o.Branch.group, Before: before.state, After: o.Branch.state, Rules: o.Rules, Tickets: o.concerns(), Answered: len(o.Answers) > 0, Dropped: len(o.Dropped) > 0,
+			Records: o.Records,
+		})
 	}
 }
 
@@ -38,7 +43,10 @@ func (m *Machine) tellRequest(before *Branch, o Outcome, t checker.Ticket) {
 	if !slices.Contains(tickets, t) {
 		tickets = append(tickets, t)
 	}
-	m.watch(&Step{Before: before.state, After: o.Branch.state, Rules: o.Rules, Tickets: tickets, Request: true, Answered: answered, Dropped: len(o.Dropped) > 0})
+	m.watch(&Step{
+		Group: o.Branch.group, Before: before.state, After: o.Branch.state, Rules: o.Rules, Tickets: tickets, Request: true, Answered: answered, Dropped: len(o.Dropped) > 0,
+		Records: o.Records,
+	})
 }
 
 // concerns are the requests that the outcome answers or drops.
@@ -62,6 +70,6 @@ func (m *Machine) tellFind(req *kmsg.FindCoordinatorRequest, version int16, t ch
 	}
 	for _, group := range keys {
 		s := m.branch(group).state
-		m.watch(&Step{Before: s, After: s, Rules: rules, Tickets: []checker.Ticket{t}, Request: true, Answered: true})
+		m.watch(&Step{Group: group, Before: s, After: s, Rules: rules, Tickets: []checker.Ticket{t}, Request: true, Answered: true})
 	}
 }
