@@ -54,6 +54,7 @@ var judges = map[Part][]judge{
 		{name: "lock-step", limit: 5 * time.Second, find: func(context.Context) string { return walks(0, 4, 40, 60, false) }},
 		{name: "scenarios of old releases", limit: 10 * time.Second, find: func(ctx context.Context) string { return scenarios(ctx, oldReleases...) }},
 		{name: "recorded histories", limit: 5 * time.Second, find: recorded, erratic: true},
+		{name: "recorded logs", limit: 10 * time.Second, find: logs},
 		{name: edges, limit: 15 * time.Second, find: func(context.Context) string { return walksAtTheEdges(0, 8, 40, 80) }},
 		{name: foreign, limit: 10 * time.Second, find: func(context.Context) string { return walksFromForeignLogs(0, 12, 40, 25) }},
 		{name: "longer walks", limit: 15 * time.Second, find: func(context.Context) string { return walks(0, 24, 40, 100, false) }},
@@ -63,7 +64,7 @@ var judges = map[Part][]judge{
 }
 
 // oldReleases are further ones that the specification describes.
-var oldReleases = []string{"model:4.0.2", "model:4.4.0", "model:3.9.2+java", "model:3.3.2", "model:2.8.2", "model:2.4.1"}
+var oldReleases = []string{"model:4.0.2", "model:4.4.0", "model:3.9.2+java", "model:3.3.2", "model:3.2.3", "model:2.8.2", "model:2.4.1"}
 
 // unspoken are scenarios that the specification is not put through as any release: they are about how an answer is written, which is not its own.
 var unspoken = map[string]bool{"static-old-leader": true}
@@ -211,6 +212,9 @@ func played(ctx context.Context, name string, set conformance.ProfileSet) string
 // patience is how long a scenario may let pass to be played over TCP: those that wait for timers take real time, and have been played without.
 const patience = 300 * time.Millisecond
 
+// timed are scenarios that are played over TCP all the same, one for each kind of timer: a server has its own way to run them.
+var timed = []string{"session-expires", "join-timeout-expels", "sync-timer-expels"}
+
 // overTCP plays scenarios on the coordinator behind a socket, where answers have to be what their version says. On a machine that is busy one may fail for
 // nothing: it has to fail three times.
 func overTCP(ctx context.Context) string {
@@ -223,7 +227,16 @@ func overTCP(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	quick := slices.DeleteFunc(conformance.ByProfile(all)[0].Scenarios, func(s *conformance.Scenario) bool { return s.Estimate(tg.Capabilities()) > patience })
+	var quick, slow []*conformance.Scenario
+	for _, s := range conformance.ByProfile(all)[0].Scenarios {
+		switch {
+		case slices.Contains(timed, s.Name):
+			slow = append(slow, s)
+		case s.Estimate(tg.Capabilities()) <= patience:
+			quick = append(quick, s)
+		}
+	}
+	quick = append(slow, quick...) // what takes longest begins
 	for range 3 {
 		rep, err := conformance.Suite{Scenarios: quick, Exact: true, Parallel: 32, OutDir: os.DevNull}.Run(ctx, tg, nil)
 		if err != nil {
@@ -231,7 +244,8 @@ func overTCP(ctx context.Context) string {
 		}
 		var failed []*conformance.Scenario
 		for i, r := range rep.Results {
-			if r.Status != conformance.Pass && r.Status != conformance.Skip {
+			late := r.Status == conformance.Broken && slices.Contains(timed, r.Scenario) // by a machine that is busy
+			if r.Status != conformance.Pass && r.Status != conformance.Skip && !late {
 				failed = append(failed, quick[i])
 			}
 		}
