@@ -58,12 +58,14 @@ func (c *campaign) newCell(n int) *cell {
 	if c.o.Steps > 0 {
 		steps = c.o.Steps
 	}
+	disturbed := c.o.Faults.Connections && r.IntN(2) == 0
+	static := c.caps.Has(target.Static) && r.IntN(2) == 0
 	one := &cell{
-		disturbed: c.o.Faults.Connections && r.IntN(2) == 0,
+		disturbed: disturbed,
 		plan: traffic.Plan{
 			Setup: traffic.Setup{
-				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.caps.Versions, MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, MaxMetadata: maxMetadata,
-				Static: c.caps.Has(target.Static) && r.IntN(2) == 0, OffsetDelete: c.caps.Has(target.OffsetDelete),
+				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.versions(static), MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, MaxMetadata: maxMetadata,
+				Static: static, OffsetDelete: c.caps.Has(target.OffsetDelete),
 				Long: c.caps.MinSession <= 100*time.Millisecond, Period: max(1500*time.Millisecond, c.caps.MinSession*3/2),
 			},
 			Calls: steps, Duration: max(10*time.Second, 5*c.caps.MinSession), Patience: c.o.Patience, Overlap: maxOverlap,
