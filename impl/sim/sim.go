@@ -67,7 +67,7 @@ func (s *Sim) Log() *record.Log { return &s.log }
 
 // Step hands an event in and lets everything happen that happens at this instant.
 func (s *Sim) Step(ev core.Event) {
-	s.land()
+	s.Land()
 	s.step(ev)
 	s.settle()
 }
@@ -87,8 +87,8 @@ const ownTickets core.Ticket = 1 << 63
 // before the first Step after writes work again.
 func (s *Sim) FailWrites(code int16) { s.failWith = code }
 
-// land ends the writes that have timed out, once writes work again.
-func (s *Sim) land() {
+// Land ends the writes that have timed out, once writes work again, as the next Step would before anything else.
+func (s *Sim) Land() {
 	if s.failWith == core.RequestTimedOut || s.hold || len(s.held) > 0 || len(s.late) == 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func (s *Sim) Failover() error {
 // Tear hands an event in and ends the coordinator at once where that writes something, and starts it again on its log: with what was written, if
 // that is kept, or without. What comes out of that nobody gets any more. It is false where nothing is written: then it is a Step.
 func (s *Sim) Tear(ev core.Event, kept bool) (bool, error) {
-	s.land()
+	s.Land()
 	held := s.hold
 	s.hold = true
 	s.step(ev)
@@ -217,7 +217,7 @@ func (s *Sim) Fire(id core.TimerID) bool {
 		return false
 	}
 	s.moveTo(deadline)
-	s.land()
+	s.Land()
 	if due, armed := s.timers.Take(id); armed { // what has landed may have taken it back
 		s.Step(due)
 	}

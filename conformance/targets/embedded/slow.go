@@ -65,18 +65,21 @@ func (s *Slow) endSome() {
 	}
 }
 
-// endAll ends all of them well.
+// endAll ends all of them well, also those that have timed out.
 func (s *Slow) endAll() {
 	for s.machine.sim.EndWrite(core.None) {
 	}
+	s.machine.sim.Land()
 }
 
 func (s *Slow) Now() time.Time { return s.machine.Now() }
 
-// Request lets what is only asked by monitors change nothing.
+// Request lets what is only asked by monitors change nothing: not even a write that has timed out ends meanwhile, of whose end they would then not know yet.
 func (s *Slow) Request(r checker.Request) {
 	if r.Ticket >= checker.Questions {
+		s.machine.sim.HoldWrites(true)
 		s.machine.Request(r)
+		s.machine.sim.HoldWrites(false)
 		return
 	}
 	s.during(func() { s.machine.Request(r) })
