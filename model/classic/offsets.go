@@ -53,7 +53,7 @@ func (m *Model) commitAbsent(e *Event) {
 		m.answer(code)
 		return
 	}
-	m.createBy(e, CommitSimpleGroup) // commit.simple.creates
+	m.createBy(e, CommitSimpleGroup, CommitEmptyGroup, DefectCommitEmptyNamed) // commit.simple.creates
 }
 
 // committer is the member that a commit is of. Where there is none, or it has another generation, the commit has been answered.
@@ -72,13 +72,20 @@ func (m *Model) committer(e *Event, unknown, illegal RuleID) (slot int8, ok bool
 	return slot, false
 }
 
-// createBy makes a simple group of a commit without generation. Where nothing of it is written there may be none.
-func (m *Model) createBy(e *Event, rule RuleID) {
+// createBy makes a simple group of a commit without generation. Where nothing of it is written there may be none. Releases with the defect
+// made the group before they looked for the member, and left it behind, Empty, when they refused by the rule on Empty groups.
+func (m *Model) createBy(e *Event, rule, empty RuleID, named DefectID) {
 	if !m.holds(rule) {
 		m.answer(CodeUnknownMemberID)
 		return
 	}
 	m.create()
+	// commit.empty.accepted, txn-commit.empty.accepted
+	if !e.anonymous() && m.profile.Defects.Has(named) {
+		m.cite(empty)
+		m.answer(CodeUnknownMemberID)
+		return
+	}
 	m.store(e)
 	switch {
 	case len(m.t.Records) == 0:

@@ -74,7 +74,7 @@ func (m *Model) txnCommitAbsent(e *Event) {
 		}
 		return
 	}
-	m.createBy(e, TxnSimpleGroup) // txn-commit.simple.creates
+	m.createBy(e, TxnSimpleGroup, TxnEmptyGroup, DefectTxnEmptyNamed) // txn-commit.simple.creates
 }
 
 // txnMarker ends a transaction. A marker of a producer that has nothing pending here concerns nobody.
