@@ -18,6 +18,17 @@ func (v *view) undone() bool {
 	return (v.code() == c.CodeWriteFailed || v.e.TooLarge && !v.profile.NothingStoredCreates) && v.t.Next == c.State{}
 }
 
+// missed says whether a commit without generation finds a release of KAFKA-14201, which makes the group and then misses the member.
+func (v *view) missed(txn bool) bool {
+	defects := v.profile.Defects
+	return defects.Has(c.DefectCommitEmptyNamed) && !v.is(noID|noInstance) || txn && defects.Has(c.DefectTxnEmptyNamed) && !v.is(noID)
+}
+
+// hollow says whether a commit was refused as a stranger's and has left a group with nothing in it.
+func (v *view) hollow() bool {
+	return v.code() == c.CodeUnknownMemberID && v.t.Next == c.State{Phase: c.Empty, FirstGen: true}
+}
+
 // nothingStored is asked about commits without generation for a group that does not exist.
 func (v *view) nothingStored() bool {
 	return v.is(badGroup) || v.code() != c.CodeOffsetMetadataTooLarge || (v.t.Next.Phase == c.Empty) == v.profile.NothingStoredCreates
@@ -36,6 +47,9 @@ var commitProperties = []property{
 		return late == (v.code() == c.CodeGroupIDNotFound)
 	}},
 	{"OffsetCommit without generation creates a simple group", c.CommitSimpleGroup, isAbsent | noGen, func(v *view) bool {
+		if v.missed(false) {
+			return v.hollow()
+		}
 		stored := v.code() == c.CodeNone
 		return v.code() == v.stored() && (v.undone() || v.t.Next == c.State{Phase: c.Empty, FirstGen: true, Offsets: stored})
 	}},

@@ -39,6 +39,9 @@ var txnProperties = []property{
 		return v.refused(c.CodeIllegalGeneration)
 	}},
 	{"TxnOffsetCommit without generation creates a simple group", c.TxnSimpleGroup, wellFormed | isAbsent | noGen, func(v *view) bool {
+		if v.missed(true) {
+			return v.hollow()
+		}
 		return v.code() == v.stored() && (v.undone() || v.t.Next.Phase == c.Empty && v.t.Next.Type == 0)
 	}},
 	{"TxnOffsetCommit without generation in an Empty group is accepted from anyone", c.TxnEmptyGroup, wellFormed | isEmpty | noGen, func(v *view) bool {

@@ -146,11 +146,11 @@ var defects = [defectCount]Defect{
 	},
 	DefectCommitEmptyNamed: {
 		Rule: CommitEmptyGroup, in: spans{{since: release{3, 0, 0}, until: release{3, 3, 0}}}, Issue: "KAFKA-14201", Modelled: true,
-		What: "OffsetCommit without generation to an Empty group, or to none, is refused where it names a member or an instance; the group is made nevertheless",
+		What: "OffsetCommit without generation to an Empty group is refused where it names a member or an instance; so is one to a group that does not exist, which is made nevertheless",
 	},
 	DefectTxnEmptyNamed: {
 		Rule: TxnEmptyGroup, in: spans{{since: release{2, 5, 0}, until: release{3, 3, 0}}}, Issue: "KAFKA-14201", Modelled: true,
-		What: "TxnOffsetCommit without generation to an Empty group, or to none, is refused where it names a member; the group is made nevertheless",
+		What: "TxnOffsetCommit without generation to an Empty group is refused where it names a member, from 3.0.0 on an instance too; so is one to a group that does not exist, which is made nevertheless",
 	},
 	DefectTxnMetadataErases: {
 		Rule: TxnCommits, in: before(3, 7, 1), Issue: "KAFKA-16371",

@@ -8,7 +8,7 @@ func (m *Model) offsetCommit(e *Event) {
 		return
 	case e.Gen == NoGen && g.Phase == Empty:
 		// commit.empty.accepted
-		m.storeIf(m.holds(CommitEmptyGroup) && (e.anonymous() || !m.profile.Defects.Has(DefectCommitEmptyNamed)), e)
+		m.storeIf(m.holds(CommitEmptyGroup) && !m.looksFor(e), e)
 		return
 	case e.anonymous():
 		m.storeIf(!m.holds(CommitAnonymousRefused), e) // commit.anonymous.refused
@@ -53,7 +53,7 @@ func (m *Model) commitAbsent(e *Event) {
 		m.answer(code)
 		return
 	}
-	m.createBy(e, CommitSimpleGroup, CommitEmptyGroup, DefectCommitEmptyNamed) // commit.simple.creates
+	m.createBy(e, CommitSimpleGroup, CommitEmptyGroup) // commit.simple.creates
 }
 
 // committer is the member that a commit is of. Where there is none, or it has another generation, the commit has been answered.
@@ -74,14 +74,14 @@ func (m *Model) committer(e *Event, unknown, illegal RuleID) (slot int8, ok bool
 
 // createBy makes a simple group of a commit without generation. Where nothing of it is written there may be none. Releases with the defect
 // made the group before they looked for the member, and left it behind, Empty, when they refused by the rule on Empty groups.
-func (m *Model) createBy(e *Event, rule, empty RuleID, named DefectID) {
+func (m *Model) createBy(e *Event, rule, empty RuleID) {
 	if !m.holds(rule) {
 		m.answer(CodeUnknownMemberID)
 		return
 	}
 	m.create()
 	// commit.empty.accepted, txn-commit.empty.accepted
-	if !e.anonymous() && m.profile.Defects.Has(named) {
+	if m.looksFor(e) {
 		m.cite(empty)
 		m.answer(CodeUnknownMemberID)
 		return
@@ -140,6 +140,14 @@ func (m *Model) store(e *Event) {
 		m.t.Offsets = StoreOffsets
 	}
 	m.answer(CodeNone)
+}
+
+// looksFor says whether a release with the defect looks for the sender of a commit without generation though the group has no members. By
+// an instance id alone Kafka before 3.0 looked for nobody.
+func (m *Model) looksFor(e *Event) bool {
+	defects := m.profile.Defects
+	return !e.anonymous() && defects.Has(DefectCommitEmptyNamed) ||
+		e.Kind == TxnOffsetCommit && e.Ref.Kind != NoID && defects.Has(DefectTxnEmptyNamed)
 }
 
 // anonymous says whether a commit names neither generation nor member nor instance.

@@ -16,7 +16,7 @@ func (m *Model) txnOffsetCommit(e *Event) {
 		return
 	case e.Gen == NoGen && g.Phase == Empty:
 		// txn-commit.empty.accepted
-		m.storeIf(m.holds(TxnEmptyGroup) && (e.anonymous() || !m.profile.Defects.Has(DefectTxnEmptyNamed)), e)
+		m.storeIf(m.holds(TxnEmptyGroup) && !m.looksFor(e), e)
 		return
 	}
 	slot, ok := m.txnCommitter(e)
@@ -74,7 +74,7 @@ func (m *Model) txnCommitAbsent(e *Event) {
 		}
 		return
 	}
-	m.createBy(e, TxnSimpleGroup, TxnEmptyGroup, DefectTxnEmptyNamed) // txn-commit.simple.creates
+	m.createBy(e, TxnSimpleGroup, TxnEmptyGroup) // txn-commit.simple.creates
 }
 
 // txnMarker ends a transaction. A marker of a producer that has nothing pending here concerns nobody.
