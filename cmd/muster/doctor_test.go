@@ -23,7 +23,7 @@ func TestDoctorWrongUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no address":        {nil, "accepts 1 arg"},
+		"no address":        {nil, "takes the address of one cluster"},
 		"half an address":   {[]string{"localhost"}, "HOST:PORT"},
 		"a rate of nothing": {[]string{"127.0.0.1:1", "--rate", "-3"}, "0.1 to 1000"},
 		"no time to watch":  {[]string{"127.0.0.1:1", "--watch", "0s"}, "--watch 2m"},
