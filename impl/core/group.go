@@ -134,17 +134,12 @@ func (g *group) setProtocols(m *member, protocols []protocol) {
 
 // count adds a member to the support of its protocols, once for each name even where its list repeats it.
 func (g *group) count(m *member, by int) {
-	var seen map[string]struct{}
-	if len(m.protocols) > 1 {
-		seen = make(map[string]struct{}, len(m.protocols))
-	}
+	seen := make(map[string]struct{}, len(m.protocols))
 	for _, p := range m.protocols {
 		if _, twice := seen[p.name]; twice {
 			continue
 		}
-		if seen != nil {
-			seen[p.name] = struct{}{}
-		}
+		seen[p.name] = struct{}{}
 		if g.support[p.name] += by; g.support[p.name] == 0 {
 			delete(g.support, p.name)
 		}
