@@ -61,15 +61,21 @@ func (c *call) lands() int64 {
 	return c.taken
 }
 
-// inFlight is whose assignment is being written after a step of e.
-func inFlight(e *explanation, c *call, after *observe.Branch) checker.Ticket {
+// inFlight is whose assignment is being written after a step of e. Where the leader's next SyncGroup supersedes the one that is being written, that one waits no longer, and its
+// write goes on: the next is answered once the first of both has ended.
+func inFlight(e *explanation, c *call, o *observe.Outcome) checker.Ticket {
 	switch {
-	case !after.Writing():
+	case !o.Branch.Writing():
 		return 0
-	case e.flight == 0 && c != nil:
+	case c != nil && (e.flight == 0 || c.assigns() && waitsNoLonger(o, e.flight)):
 		return c.ticket
 	}
 	return e.flight
+}
+
+// waitsNoLonger says whether a call has been answered, or forgotten.
+func waitsNoLonger(o *observe.Outcome, t checker.Ticket) bool {
+	return slices.Contains(o.Dropped, t) || slices.ContainsFunc(o.Answers, func(a observe.Answer) bool { return a.Ticket == t })
 }
 
 // landings are the explanations after the write of an assignment has ended.

@@ -125,3 +125,27 @@ func TestOvertaken(t *testing.T) {
 		}, Illegal},
 	})
 }
+
+// TestSupersededAssignment: A leads, assigns, and does so again while that is being written. Its first SyncGroup is told REBALANCE_IN_PROGRESS by contract, and never anything by Kafka;
+// what it has assigned is still being written, as A sees by a JoinGroup that begins no rebalance. Once both have been written, it would.
+func TestSupersededAssignment(t *testing.T) {
+	for _, profile := range []string{"4.3.1", "3.9.2", "reference"} {
+		for name, of := range map[string]struct {
+			until, asks int
+			want        Result
+		}{"while it is written": {60, 25, Legal}, "after": {30, 40, Illegal}} {
+			t.Run(name+", "+profile, func(t *testing.T) {
+				b := newBook(profile)
+				b.join("a", 0, 1, "", refusedJoin(79, "A"))
+				b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+				b.sync("a", 10, 20, "A", 1, []string{"A"}, 27, "")
+				if profile != "reference" {
+					lost(b.last())
+				}
+				b.sync("a", 15, of.until, "A", 1, []string{"A"}, 0, "A")
+				b.join("a", of.asks, of.asks+1, "A", joined(1, "A", "A", "A"))
+				b.verdict(t, of.want)
+			})
+		}
+	}
+}

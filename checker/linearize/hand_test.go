@@ -178,6 +178,26 @@ func TestByHand(t *testing.T) {
 		}, Illegal},
 		{"a member outlives a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 50, 51, "A", 1, 0) }, Legal},
 		{"a member does not outlive a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 50, 51, "A", 1, 25) }, Illegal},
+		{"a group that was only asked for outlives a crash", "4.3.1", func(b *book) {
+			b.join("a", 0, 1, "", refusedJoin(79, "A"))
+			b.restart(20, 21, 40)
+			b.describe(50, 51, "Empty", "")
+		}, Legal},
+		{"a group that was only asked for does not outlive a crash", "4.3.1", func(b *book) {
+			b.join("a", 0, 1, "", refusedJoin(79, "A"))
+			b.restart(20, 21, 40)
+			b.describe(50, 51, "Dead", "")
+		}, Legal},
+		{"the reference has written it before it answers, but where writes hang", "", func(b *book) {
+			b.join("a", 0, 1, "", refusedJoin(79, "A"))
+			b.restart(20, 21, 40)
+			b.describe(50, 51, "Dead", "")
+		}, Illegal},
+		{"a group with a member does not outlive a crash", "4.3.1", func(b *book) {
+			b.alone()
+			b.restart(20, 21, 40)
+			b.describe(50, 51, "Dead", "")
+		}, Illegal},
 		{"sessions begin anew after a crash", "", func(b *book) { b.alone(); b.restart(80, 81, 120); b.heartbeat("a", 215, 216, "A", 1, 0) }, Legal},
 		{"sessions begin anew when it is surely over", "", func(b *book) { b.alone(); b.restart(80, 90, 120); b.heartbeat("a", 185, 186, "A", 1, 25) }, Illegal},
 		{"sessions end after a crash", "", func(b *book) { b.alone(); b.restart(20, 21, 40); b.heartbeat("a", 250, 251, "A", 1, 0) }, Illegal},

@@ -57,17 +57,24 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 	}
 	j.world.Unload(e.branch, crash, func(o observe.Outcome) bool {
 		j.world.LoadStarts(o.Branch, crash, func(o observe.Outcome) bool {
-			j.world.Loaded(o.Branch, loaded, func(o observe.Outcome) bool {
-				if o.Overflow {
-					j.leaveOut()
-					return true
-				}
-				next.add(explanation{branch: o.Branch, now: loaded.Earliest, owed: e.owed, cleaned: e.cleaned, fork: e.fork})
-				return true
-			})
+			j.loaded(e, o.Branch, loaded, next)
+			if unborn, ok := j.world.Unborn(o.Branch); ok {
+				j.loaded(e, unborn, loaded, next)
+			}
 			return j.abandoned() == nil
 		})
 		return j.abandoned() == nil
+	})
+}
+
+func (j *judge) loaded(e *explanation, b *observe.Branch, at observe.Window, next *set) {
+	j.world.Loaded(b, at, func(o observe.Outcome) bool {
+		if o.Overflow {
+			j.leaveOut()
+			return true
+		}
+		next.add(explanation{branch: o.Branch, now: at.Earliest, owed: e.owed, cleaned: e.cleaned, fork: e.fork})
+		return true
 	})
 }
 

@@ -54,7 +54,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		InitialDelay:     delay,
 		MaxSize:          h.MaxSize,
 		EmptyJoin:        profile.Name != classic.Reference.Name || hangs,
-		EarlyAnswers:     profile.Name != classic.Reference.Name,
+		EarlyAnswers:     profile.Name != classic.Reference.Name || hangs,
 		KeepLog:          run.Restarts(),
 		Topics: func(topic string, partition int32) bool {
 			return partition >= 0 && partition < topics[topic]

@@ -1,7 +1,6 @@
 package linearize
 
 import (
-	"container/heap"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -19,15 +18,13 @@ import (
 // sim lets the specification itself answer concurrent clients, with delays on the way there, on the way back and before its timers.
 // Whatever it records is legal by construction.
 type sim struct {
+	*traffic.Solo
+
 	t       testing.TB
 	rand    *rand.Rand
 	machine *observe.Machine
-	now     int64
-	queue   events
-	order   int
-	timers  map[simTimer]bool // scheduled
-	calls   []*simCall
-	limit   int
+	timers  map[simTimer]bool          // scheduled
+	lost    map[*traffic.SoloCall]bool // with the coordinator's life
 	full    bool
 	roomy   bool
 	broken  bool
@@ -45,41 +42,6 @@ type sim struct {
 type simTimer struct {
 	timer    checker.Timer
 	deadline int64
-}
-
-type simCall struct {
-	rec    history.Call
-	client *simClient
-	req    kmsg.Request
-	ended  bool
-	lost   bool // with the coordinator's life
-	side   bool
-}
-
-type simClient struct {
-	*traffic.Client
-	main, side *simCall
-}
-
-type event struct {
-	at    int64
-	order int
-	do    func()
-}
-
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, k int) bool {
-	return e[i].at < e[k].at || e[i].at == e[k].at && e[i].order < e[k].order
-}
-func (e events) Swap(i, k int) { e[i], e[k] = e[k], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	old := *e
-	last := old[len(old)-1]
-	*e = old[:len(old)-1]
-	return last
 }
 
 type simOptions struct {
@@ -101,7 +63,7 @@ type simOptions struct {
 // simulate records a run of the specification.
 func simulate(t testing.TB, o simOptions) *history.History {
 	t.Helper()
-	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, limit: o.calls, loss: o.loss, broken: len(o.broken) > 0, roomy: o.roomy, session: o.session, mute: o.mute}
+	s := &sim{t: t, rand: rand.New(rand.NewPCG(o.seed, 99)), timers: map[simTimer]bool{}, lost: map[*traffic.SoloCall]bool{}, loss: o.loss, broken: len(o.broken) > 0, roomy: o.roomy, session: o.session, mute: o.mute}
 	if o.name == "" {
 		o.name = "g"
 	}
@@ -128,32 +90,18 @@ func simulate(t testing.TB, o simOptions) *history.History {
 		Seed: o.seed, Groups: s.header.Groups, Clients: o.clients, Topic: "t", MinSession: s.header.MinSession, MaxMetadata: maxMetadata, Period: 1500 * time.Millisecond,
 		Static: o.static, OffsetDelete: o.static,
 	}
+	s.Solo = traffic.NewSolo(setup, o.calls, s.send)
 	if o.restarts {
-		s.at(s.rand.Int64N(int64(time.Second)), s.crash)
+		s.At(s.rand.Int64N(int64(time.Second)), s.crash)
 	}
-	for n := range o.clients {
-		c := &simClient{Client: traffic.New(setup, n)}
-		s.at(0, func() { s.turn(c) })
+	for !s.full && s.Step() {
 	}
-	for s.queue.Len() > 0 && !s.full {
-		e := heap.Pop(&s.queue).(event)
-		s.now = e.at
-		e.do()
-	}
-	h := &history.History{Header: s.header, Faults: s.faults}
-	h.Header.Ran = time.Duration(s.now)
-	for _, c := range s.calls {
-		h.Calls = append(h.Calls, c.rec)
-	}
+	h := &history.History{Header: s.header, Faults: s.faults, Calls: s.Recorded()}
+	h.Header.Ran = time.Duration(s.Now)
 	if s.full {
-		return h.Cut(s.now)
+		return h.Cut(s.Now)
 	}
 	return h
-}
-
-func (s *sim) at(delay int64, do func()) {
-	s.order++
-	heap.Push(&s.queue, event{s.now + delay, s.order, do})
 }
 
 // delay is short most of the time.
@@ -165,43 +113,10 @@ func (s *sim) delay() int64 {
 	return 1 + s.rand.Int64N(most)
 }
 
-func (s *sim) turn(c *simClient) {
-	if len(s.calls) >= s.limit || c.main != nil {
-		return
-	}
-	step := c.Next(time.Duration(s.now))
-	s.at(int64(step.Pause)+1, func() {
-		if step.Request == nil {
-			s.turn(c)
-			return
-		}
-		c.main = s.send(c, step, false)
-	})
-}
-
-func (s *sim) meanwhile(c *simClient) {
-	main := c.main
-	if main == nil || c.side != nil || len(s.calls) >= s.limit {
-		return
-	}
-	step := c.Meanwhile()
-	s.at(int64(step.Pause)+1, func() {
-		if c.main == main && c.side == nil && step.Request != nil && len(s.calls) < s.limit {
-			c.side = s.send(c, step, true)
-		}
-	})
-}
-
-func (s *sim) send(c *simClient, step traffic.Step, side bool) *simCall {
-	call := &simCall{client: c, req: step.Request, side: side, rec: history.Call{
-		ID: int64(len(s.calls) + 1), Groups: history.GroupsOf(step.Request, s.header.Groups), Client: c.Name,
-		Key: step.Request.Key(), Version: step.Version, Request: history.EncodeRequest(step.Request, step.Version), Call: s.now,
-	}}
-	s.calls = append(s.calls, call)
-	c.Sent(call.req)
+func (s *sim) send(call *traffic.SoloCall) {
 	if s.down {
-		s.at(s.delay(), func() { s.end(call, history.NotSent, nil) })
-		return call
+		s.At(s.delay(), func() { s.End(call, history.NotSent, nil) })
+		return
 	}
 	patience := int64(4 * time.Second)
 	taken := true
@@ -211,34 +126,30 @@ func (s *sim) send(c *simClient, step traffic.Step, side bool) *simCall {
 	}
 	if taken {
 		life := s.restarts
-		s.at(s.delay(), func() {
-			if s.restarts == life && !call.lost {
+		s.At(s.delay(), func() {
+			if s.restarts == life && !s.lost[call] {
 				s.take(call)
 			}
 		})
 	}
-	s.at(patience, func() { s.end(call, history.GivenUp, nil) })
-	if step.Parks() && !side {
-		s.at(1, func() { s.meanwhile(c) })
-	}
-	return call
+	s.At(patience, func() { s.End(call, history.GivenUp, nil) })
 }
 
-func (s *sim) take(call *simCall) {
+func (s *sim) take(call *traffic.SoloCall) {
 	if s.broken {
 		defer s.contain()
 	}
-	s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
-	err := s.machine.Do(checker.Request{Ticket: checker.Ticket(call.rec.ID), Message: call.req, Version: call.rec.Version, ClientID: call.client.Name})
+	s.machine.Advance(time.Unix(0, s.Now).Sub(s.machine.Now()))
+	err := s.machine.Do(checker.Request{Ticket: checker.Ticket(call.ID), Message: call.Asked, Version: call.Version, ClientID: call.Client.Name})
 	switch {
 	case errors.Is(err, observe.ErrCapacity) && s.roomy:
-		s.end(call, history.NotSent, nil)
+		s.End(call, history.NotSent, nil)
 		return
 	case errors.Is(err, observe.ErrCapacity):
 		s.full = true // what comes later cannot be simulated
 		return
 	case err != nil:
-		s.t.Fatalf("call %d: %v", call.rec.ID, err)
+		s.t.Fatalf("call %d: %v", call.ID, err)
 	}
 	s.drain()
 }
@@ -252,13 +163,13 @@ func (s *sim) contain() {
 
 func (s *sim) drain() {
 	for _, a := range s.machine.Drain().Answers {
-		call := s.calls[a.Ticket-1]
+		call := s.Calls[a.Ticket-1]
 		if s.mute != nil && s.mute(a.Message) {
 			continue
 		}
-		s.at(s.delay(), func() {
-			if !call.lost {
-				s.end(call, history.Answered, a.Message)
+		s.At(s.delay(), func() {
+			if !s.lost[call] {
+				s.End(call, history.Answered, a.Message)
 			}
 		})
 	}
@@ -273,7 +184,7 @@ func (s *sim) drain() {
 		if s.rand.IntN(2) == 0 {
 			late /= 20
 		}
-		rest := max(0, key.deadline-s.now)
+		rest := max(0, key.deadline-s.Now)
 		if t.Kind == classic.SessionTimer && s.session != 0 {
 			if s.session < 0 {
 				continue // it never fires
@@ -282,7 +193,7 @@ func (s *sim) drain() {
 				late = 0
 			}
 		}
-		s.at(rest+late, func() { s.fire(t, key) })
+		s.At(rest+late, func() { s.fire(t, key) })
 	}
 }
 
@@ -293,7 +204,7 @@ func (s *sim) fire(t checker.Timer, key simTimer) {
 	delete(s.timers, key)
 	for _, armed := range s.machine.Timers() {
 		if armed == t {
-			s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
+			s.machine.Advance(time.Unix(0, s.Now).Sub(s.machine.Now()))
 			s.machine.Fire(t)
 			s.drain()
 			return
@@ -304,55 +215,33 @@ func (s *sim) fire(t checker.Timer, key simTimer) {
 // crash ends the coordinator's life with all that is on its way, and begins another with what the log has. The record knows the
 // instants only roughly, as a harness would.
 func (s *sim) crash() {
-	if s.down || len(s.calls) >= s.limit {
+	if s.down || s.Done() {
 		return
 	}
 	s.restarts++
 	s.down = true
 	s.timers = map[simTimer]bool{}
-	s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
+	s.machine.Advance(time.Unix(0, s.Now).Sub(s.machine.Now()))
 	s.machine.Unload(int32(2 * s.restarts))
 	s.machine.Drain()
-	gone := s.now + s.delay()
-	fault := history.Fault{Kind: history.Restart, At: max(0, s.now-s.delay()), Gone: gone}
-	for _, call := range s.calls {
-		if !call.ended {
-			call.lost = true
-			s.at(gone-s.now, func() { s.end(call, history.Lost, nil) })
+	gone := s.Now + s.delay()
+	fault := history.Fault{Kind: history.Restart, At: max(0, s.Now-s.delay()), Gone: gone}
+	for _, call := range s.Calls {
+		if !call.Ended {
+			s.lost[call] = true
+			s.At(gone-s.Now, func() { s.End(call, history.Lost, nil) })
 		}
 	}
-	s.at(gone-s.now+s.rand.Int64N(int64(300*time.Millisecond)), func() {
-		s.machine.Advance(time.Unix(0, s.now).Sub(s.machine.Now()))
+	s.At(gone-s.Now+s.rand.Int64N(int64(300*time.Millisecond)), func() {
+		s.machine.Advance(time.Unix(0, s.Now).Sub(s.machine.Now()))
 		s.machine.Load(int32(2*s.restarts + 1))
 		s.machine.Loaded()
 		s.drain()
-		s.at(s.delay(), func() {
+		s.At(s.delay(), func() {
 			s.down = false
-			fault.Until = s.now
+			fault.Until = s.Now
 			s.faults = append(s.faults, fault)
-			s.at(s.rand.Int64N(int64(2*time.Second)), s.crash)
+			s.At(s.rand.Int64N(int64(2*time.Second)), s.crash)
 		})
 	})
-}
-
-func (s *sim) end(call *simCall, outcome history.Outcome, resp kmsg.Response) {
-	if call.ended {
-		return
-	}
-	call.ended = true
-	call.rec.Outcome, call.rec.Return = outcome, s.now
-	c := call.client
-	if resp != nil {
-		call.rec.Response = history.EncodeResponse(resp, call.rec.Version)
-		c.Answer(call.req, resp)
-	} else {
-		c.Lost(call.req)
-	}
-	if call.side {
-		c.side = nil
-		s.at(1, func() { s.meanwhile(c) })
-		return
-	}
-	c.main = nil
-	s.at(1, func() { s.turn(c) })
 }

@@ -279,7 +279,7 @@ func (j *judge) accept(e *explanation, c *call, o observe.Outcome, at observe.Wi
 		j.exercised.saw(e.branch, &o)
 	}
 	for _, names := range bindings {
-		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, commits: e.commits, flight: inFlight(e, c, o.Branch), cleaned: e.cleaned, fork: e.fork}
+		after := explanation{branch: o.Branch.Bind(names), now: at.Earliest, owed: owed, writing: writes, commits: e.commits, flight: inFlight(e, c, &o), cleaned: e.cleaned, fork: e.fork}
 		if len(writes) > 0 {
 			j.settleWritten(&after)
 		}

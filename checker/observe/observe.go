@@ -79,7 +79,8 @@ type Config struct {
 	Tick time.Duration
 
 	// EarlyAnswers: a JoinGroup that makes its group may be answered before the record of the group is written, so that DescribeGroups and ListGroups of a
-	// coordinator that shows what is written do not show it yet (describe.unseen). It is for the judge to say for how long: see Unwritten.
+	// coordinator that shows what is written do not show it yet (describe.unseen), and one that crashes has lost it. It is for the judge to say for how long: see
+	// Unwritten and Unborn.
 	EarlyAnswers bool
 
 	// SlowWrites leaves the leader's assignment in flight after its SyncGroup until FinishWrite; otherwise the write ends with the

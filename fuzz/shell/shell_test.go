@@ -1,0 +1,173 @@
+package shell
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/muster-kafka/muster/checker/linearize"
+	"github.com/muster-kafka/muster/impl/store"
+)
+
+var (
+	runs = flag.Int("runs", 20, "how many runs to simulate")
+	seed = flag.Uint64("seed", 0, "the only seed to simulate")
+	out  = flag.String("out", "muster-out", "where failures are saved")
+)
+
+// TestMain has one processor do all: goroutines that are awake at a time go on in the order in which they were woken.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	runtime.GOMAXPROCS(1)
+	os.Exit(m.Run())
+}
+
+// simulate is a run as a whole.
+func simulate(t *testing.T, o options) (w *world) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) { w = run(o) })
+	return w
+}
+
+// TestShell simulates clients, connections, a server and its disk: what the clients are told has to be explained by the specification, whatever is cut, late, torn
+// or lost.
+func TestShell(t *testing.T) {
+	first, last := uint64(1), uint64(*runs)
+	if *seed > 0 {
+		first, last = *seed, *seed
+	}
+	var all counts
+	legal, unknown, calls := 0, 0, 0
+	for s := first; s <= last; s++ {
+		w := simulate(t, draw(s))
+		v := judge(t, w)
+		calls += len(w.Calls)
+		all.add(w.counts)
+		switch {
+		case v.Result == linearize.Illegal || len(w.broken) > 0:
+			t.Errorf("seed %d: %s%s", s, tell(v), fail(t, w))
+		case v.Result == linearize.Unknown:
+			unknown++
+			t.Logf("seed %d: unknown: %s", s, v.Reason)
+		default:
+			legal++
+		}
+		if *seed > 0 {
+			t.Logf("%s%s", tell(v), fail(t, w))
+		}
+	}
+	t.Logf("%d runs legal, %d unknown, %d calls; %v", legal, unknown, calls, all)
+	if *seed > 0 {
+		return
+	}
+	if unknown*10 > legal {
+		t.Errorf("%d of %d runs are not decided", unknown, unknown+legal)
+	}
+	for what, n := range map[string]int{
+		"crash": all.crashes, "crash in the middle of a start": all.midStart, "crash or cut in the middle of a request": all.midFrame, "crash in the middle of a sync": all.midSync, "torn log": all.torn,
+		"lost end of a log": all.lostBytes, "answer of a server that has crashed": all.afterlife, "cut": all.cuts, "silence": all.silences, "message in pieces": all.pieces,
+	} {
+		if n == 0 && *runs >= 20 {
+			t.Errorf("in no run was there a %s", what)
+		}
+	}
+}
+
+func judge(t *testing.T, w *world) linearize.Verdict {
+	t.Helper()
+	v, err := linearize.Check(t.Context(), w.history(), linearize.Limits{Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func tell(v linearize.Verdict) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v", v.Result)
+	for _, g := range v.Groups {
+		fmt.Fprintf(&b, "; %s %v %s", g.Group, g.Result, g.Reason)
+	}
+	return b.String()
+}
+
+// fail saves a run, and says how to look at it.
+func fail(t *testing.T, w *world) string {
+	t.Helper()
+	if err := os.MkdirAll(*out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	saved := filepath.Join(*out, fmt.Sprintf("shell-%d.jsonl", w.o.seed))
+	happened := filepath.Join(*out, fmt.Sprintf("shell-%d.txt", w.o.seed))
+	if err := w.history().WriteFile(saved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(happened, []byte(strings.Join(w.lines, "\n")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	if len(w.broken) > 0 {
+		text = "\n  " + strings.Join(w.broken, "\n  ")
+	}
+	path, err := filepath.Abs(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s\n  what happened: %s\n  again: go test ./fuzz/shell -run '^TestShell$' -v -args -seed %d\n  why: muster check %s", text, happened, w.o.seed, path)
+}
+
+// TestAgain: the same seed gives the same run, bit for bit.
+func TestAgain(t *testing.T) {
+	for s := range uint64(5) {
+		o := draw(s + 100)
+		first, second := simulate(t, o), simulate(t, o)
+		if first.trace.Sum64() != second.trace.Sum64() {
+			t.Errorf("seed %d: %s", o.seed, apart(first, second))
+		}
+	}
+}
+
+// apart is where two runs begin to differ.
+func apart(a, b *world) string {
+	for i := range min(len(a.lines), len(b.lines)) {
+		if a.lines[i] != b.lines[i] {
+			return fmt.Sprintf("after %d things that are the same:\n- %s\n+ %s", i, a.lines[i], b.lines[i])
+		}
+	}
+	return fmt.Sprintf("%d things happen, and %d", len(a.lines), len(b.lines))
+}
+
+// TestPlanted: what is wrong with a disk, or drawn by chance, is noticed.
+func TestPlanted(t *testing.T) {
+	t.Run("a disk that lies", func(t *testing.T) {
+		noticed(t, func(o *options) { o.durability, o.machine, o.crash, o.plant.lies = store.Fsync, true, 200, true })
+	})
+	t.Run("a machine that loses what only the process was to lose", func(t *testing.T) {
+		noticed(t, func(o *options) { o.durability, o.machine, o.crash = store.OS, true, 200 })
+	})
+	t.Run("chance", func(t *testing.T) {
+		o := draw(1)
+		o.plant.chance = true
+		if a, b := simulate(t, o), simulate(t, o); a.trace.Sum64() == b.trace.Sum64() {
+			t.Error("member ids are drawn by chance, and two runs are the same")
+		}
+	})
+}
+
+func noticed(t *testing.T, change func(*options)) {
+	for s := range uint64(20) {
+		o := draw(s + 1)
+		change(&o)
+		if w := simulate(t, o); judge(t, w).Result == linearize.Illegal || len(w.broken) > 0 {
+			t.Logf("seed %d", s+1)
+			return
+		}
+	}
+	t.Error("nobody notices")
+}
