@@ -67,6 +67,7 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 	})
 }
 
+// loaded takes an explanation to where the new coordinator has read what the log says by a branch.
 func (j *judge) loaded(e *explanation, b *observe.Branch, at observe.Window, next *set) {
 	j.world.Loaded(b, at, func(o observe.Outcome) bool {
 		if o.Overflow {

@@ -104,7 +104,7 @@ func (w *world) trouble(s *socket, size int) (arrives int) {
 
 // silence loses what follows on a connection, there or here.
 func (w *world) silence(s *socket, call *traffic.SoloCall) {
-	w.counts.silences++
+	w.counts[silences]++
 	s.mute = true
 	w.faults = append(w.faults, history.Fault{Kind: history.HalfOpen, At: w.Now, Client: s.line.client})
 	w.tell("%v: goes silent", s)
@@ -116,7 +116,7 @@ func (w *world) cut(s *socket, call *traffic.SoloCall) {
 	if s.over || call.Ended {
 		return
 	}
-	w.counts.cuts++
+	w.counts[cuts]++
 	w.midFrame(s)
 	w.faults = append(w.faults, history.Fault{Kind: history.Cut, At: w.Now, Client: s.line.client})
 	w.tell("%v: is cut", s)
@@ -127,7 +127,7 @@ func (w *world) cut(s *socket, call *traffic.SoloCall) {
 
 func (w *world) midFrame(s *socket) {
 	if s.begun > 0 && s.begun < s.whole {
-		w.counts.midFrame++
+		w.counts[midFrame]++
 	}
 }
 
@@ -159,7 +159,7 @@ func (w *world) pieces(b []byte) (all [][]byte) {
 				all, b = append(all, b[:n]), b[n:]
 			}
 		}
-		w.counts.pieces++
+		w.counts[pieces]++
 	}
 	return append(all, b)
 }
@@ -273,7 +273,7 @@ func (w *world) abandon(s *socket) {
 	open := call != nil && !call.Ended
 	w.At(reset-w.Now, func() {
 		if open && call.Ended && call.Outcome == history.Answered {
-			w.counts.afterlife++
+			w.counts[afterlife]++
 		}
 		if s.over {
 			return

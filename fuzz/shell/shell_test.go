@@ -42,7 +42,7 @@ func TestShell(t *testing.T) {
 	if *seed > 0 {
 		first, last = *seed, *seed
 	}
-	var all counts
+	all := counts{}
 	legal, unknown, calls := 0, 0, 0
 	for s := first; s <= last; s++ {
 		w := simulate(t, draw(s))
@@ -69,11 +69,8 @@ func TestShell(t *testing.T) {
 	if unknown*10 > legal {
 		t.Errorf("%d of %d runs are not decided", unknown, unknown+legal)
 	}
-	for what, n := range map[string]int{
-		"crash": all.crashes, "crash in the middle of a start": all.midStart, "crash or cut in the middle of a request": all.midFrame, "crash in the middle of a sync": all.midSync, "torn log": all.torn,
-		"lost end of a log": all.lostBytes, "answer of a server that has crashed": all.afterlife, "cut": all.cuts, "silence": all.silences, "message in pieces": all.pieces,
-	} {
-		if n == 0 && *runs >= 20 {
+	for _, what := range demanded {
+		if all[what] == 0 && *runs >= 20 {
 			t.Errorf("in no run was there a %s", what)
 		}
 	}

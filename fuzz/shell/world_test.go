@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -22,7 +21,7 @@ import (
 	"github.com/muster-kafka/muster/impl/store"
 )
 
-// address of the server in each of its lives.
+// home is the address of the server in each of its lives.
 const home = "127.0.0.1:9092"
 
 // options are what a run is, all drawn from its seed.
@@ -94,29 +93,36 @@ type world struct {
 
 	trace   hash.Hash64
 	lines   []string
-	steps   int
 	broken  []string // what must not happen whatever the clients are told
 	dialled int
 }
 
-// counts are what has happened, so that nobody takes a run without trouble for one that has survived it.
-type counts struct {
-	crashes, midStart, midFrame, midSync, torn, lostBytes, afterlife, cuts, silences, pieces, syncs, reports int
-}
+// counts are what has happened and how often, so that nobody takes a run without trouble for one that has survived it.
+type counts map[string]int
 
-func (c *counts) add(o counts) {
-	c.crashes += o.crashes
-	c.midStart += o.midStart
-	c.midFrame += o.midFrame
-	c.midSync += o.midSync
-	c.torn += o.torn
-	c.lostBytes += o.lostBytes
-	c.afterlife += o.afterlife
-	c.cuts += o.cuts
-	c.silences += o.silences
-	c.pieces += o.pieces
-	c.syncs += o.syncs
-	c.reports += o.reports
+// What is counted.
+const (
+	crashes   = "crash"
+	midStart  = "crash in the middle of a start"
+	midFrame  = "crash or cut in the middle of a request"
+	midSync   = "crash in the middle of a sync"
+	torn      = "torn log"
+	lostBytes = "lost end of a log" // in bytes
+	afterlife = "answer of a server that has crashed"
+	cuts      = "cut"
+	silences  = "silence"
+	pieces    = "message in pieces"
+	syncs     = "sync"
+	reports   = "report"
+)
+
+// demanded are those without which the runs were not worth much.
+var demanded = []string{crashes, midStart, midFrame, midSync, torn, lostBytes, afterlife, cuts, silences, pieces}
+
+func (c counts) add(o counts) {
+	for what, n := range o {
+		c[what] += n
+	}
 }
 
 // life is the server from a start to its end.
@@ -133,7 +139,7 @@ type life struct {
 
 // run simulates in a bubble of testing/synctest.
 func run(o options) *world {
-	w := &world{o: o, rng: rand.New(rand.NewPCG(o.seed, 2)), begun: time.Now(), wakes: make(chan struct{}, 1), trace: fnv.New64a(), sockets: map[line]*socket{}, down: true}
+	w := &world{o: o, rng: rand.New(rand.NewPCG(o.seed, 2)), begun: time.Now(), wakes: make(chan struct{}, 1), trace: fnv.New64a(), counts: counts{}, sockets: map[line]*socket{}, down: true}
 	w.header = history.Header{
 		Format: history.Format, Target: "shell", Seed: o.seed, Profile: "reference", MinSession: 10 * time.Millisecond, MaxSession: time.Hour,
 		NewMemberTimeout: 5 * time.Minute, MaxMetadata: 4096, InitialDelay: max(o.delay, time.Nanosecond), Slack: slack, Topics: map[string]int32{"t": 2},
@@ -163,28 +169,18 @@ func (w *world) history() *history.History {
 // slack is how late an answer and a timer are at most: more than delays of the network and the disk together.
 const slack = 250 * time.Millisecond
 
-// happen lets the next thing happen, when it is due: what servers do by themselves meanwhile, by their timers, is taken up at its instant. It is false once there
-// is nothing any more.
+// happen lets the next thing happen, when it is due. It is false once there is nothing any more.
 func (w *world) happen() bool {
 	for {
-		synctest.Wait()
-		w.Now = int64(time.Since(w.begun))
-		w.collect()
-		at, ok := w.Next()
+		due, ok := w.settle()
 		if !ok {
 			return false
 		}
-		if at <= w.Now {
+		if due {
 			break
 		}
-		alarm := time.NewTimer(time.Duration(at - w.Now))
-		select {
-		case <-alarm.C:
-		case <-w.wakes: // there is something to collect
-			alarm.Stop()
-		}
+		w.sleep()
 	}
-	w.steps++
 	w.Step()
 	if w.tillCrash > 0 && !w.down {
 		if w.tillCrash--; w.tillCrash == 0 {
@@ -194,6 +190,30 @@ func (w *world) happen() bool {
 		}
 	}
 	return true
+}
+
+// settle lets everybody do what can be done now, and takes up what the server has done. It says whether something is to happen, and whether that is now.
+func (w *world) settle() (due, ok bool) {
+	synctest.Wait()
+	w.Now = int64(time.Since(w.begun))
+	w.collect()
+	at, ok := w.Next()
+	return ok && at <= w.Now, ok
+}
+
+// sleep lets time pass until something is to happen, or the server has done something, by one of its timers.
+func (w *world) sleep() {
+	at, ok := w.Next()
+	if !ok {
+		<-w.wakes
+		return
+	}
+	alarm := time.NewTimer(time.Duration(at - w.Now))
+	defer alarm.Stop()
+	select {
+	case <-alarm.C:
+	case <-w.wakes:
+	}
 }
 
 // wake says that there is something to collect.
@@ -213,12 +233,12 @@ func (w *world) collect() {
 		return
 	}
 	for _, sync := range w.life.disk.begun(w.Now) {
-		w.counts.syncs++
+		w.counts[syncs]++
 		w.tell("sync of %s begins", sync.name)
-		d, from := w.life.disk, w.Now
+		d := w.life.disk
 		w.At(w.syncing(), func() {
 			if d.release(sync) {
-				w.hung(from)
+				w.hung(sync.since)
 			}
 		})
 	}
@@ -245,10 +265,10 @@ func (w *world) hung(from int64) {
 
 // reported is what the server says of what goes wrong. Of connections it may: they do.
 func (w *world) reported(err error) {
-	w.counts.reports++
+	w.counts[reports]++
 	w.tell("report: %v", err)
 	if !strings.HasPrefix(err.Error(), "connection from ") {
-		w.broken = append(w.broken, "the server reports: "+err.Error())
+		w.wrong("the server reports: %v", err)
 	}
 }
 
@@ -329,12 +349,12 @@ func (l *life) start(w *world, settings core.Settings) (err error) {
 // served is the end of a start: clients may come.
 func (w *world) served(err error) {
 	if w.life.died != nil {
-		w.counts.midStart++
+		w.counts[midStart]++
 		w.crash(w.life.died)
 		return
 	}
 	if err != nil {
-		w.broken = append(w.broken, fmt.Sprintf("life %d does not begin: %v", w.lives, err))
+		w.wrong("life %d does not begin: %v", w.lives, err)
 		return
 	}
 	w.tell("life %d serves", w.lives)
@@ -351,16 +371,16 @@ func (w *world) served(err error) {
 
 // crash ends a life at once, with all that is in memory, and begins another one a little later with what is left of the disk.
 func (w *world) crash(left *remains) {
-	w.counts.crashes++
+	w.counts[crashes]++
 	for _, from := range w.life.disk.open() {
-		w.counts.midSync++
+		w.counts[midSync]++
 		w.hung(from)
 	}
 	if left.err != nil {
 		w.wrong("the disk of life %d cannot be read: %v", w.lives, left.err)
 	}
-	if w.counts.lostBytes += left.lost; left.torn {
-		w.counts.torn++
+	if w.counts[lostBytes] += left.lost; left.torn {
+		w.counts[torn]++
 	}
 	w.tell("crash of life %d: %d bytes of the log are lost", w.lives, left.lost)
 	w.down = true
@@ -402,7 +422,7 @@ func (l *life) end() error {
 // close ends the last life in good order, and waits for what is left of the others.
 func (w *world) close() {
 	if w.down {
-		w.broken = append(w.broken, "the server is not up in the end")
+		w.wrong("the server is not up in the end")
 		w.life.disk.die()
 	}
 	over := make(chan error, 1)
@@ -412,47 +432,21 @@ func (w *world) close() {
 		w.wake()
 	}()
 	for ended := false; !ended; {
-		w.happenOr(over, &ended)
+		due, _ := w.settle() // its syncs still end when they are due
+		select {
+		case err := <-over:
+			if ended = true; err != nil {
+				w.wrong("the server does not end in good order: %v", err)
+			}
+		default:
+			if due {
+				w.Step()
+			} else {
+				w.sleep()
+			}
+		}
 	}
 	for _, g := range w.graves {
 		<-g
 	}
-}
-
-// happenOr waits for the end of the server while its syncs still end when they are due.
-func (w *world) happenOr(over chan error, ended *bool) {
-	synctest.Wait()
-	w.Now = int64(time.Since(w.begun))
-	w.collect()
-	select {
-	case err := <-over:
-		if err != nil {
-			w.broken = append(w.broken, fmt.Sprintf("the server does not end in good order: %v", err))
-		}
-		*ended = true
-		return
-	default:
-	}
-	if at, ok := w.Next(); ok && at <= w.Now {
-		w.Step()
-		return
-	} else if ok {
-		alarm := time.NewTimer(time.Duration(at - w.Now))
-		select {
-		case <-alarm.C:
-		case <-w.wakes:
-			alarm.Stop()
-		}
-		return
-	}
-	<-w.wakes
-}
-
-// String is what has happened, for people.
-func (c counts) String() string {
-	b, _ := json.Marshal(map[string]int{
-		"crashes": c.crashes, "of a start": c.midStart, "in the middle of a message": c.midFrame, "of a sync": c.midSync, "torn logs": c.torn, "bytes of logs lost": c.lostBytes,
-		"answers of the dead": c.afterlife, "connections cut": c.cuts, "gone silent": c.silences, "messages in pieces": c.pieces, "syncs": c.syncs, "reports": c.reports,
-	})
-	return string(b)
 }
