@@ -4,7 +4,7 @@
 #   unit         all tests that are not apart, with the race detector
 #   exploration  every state of small groups, with and without their clients (checker/runs)
 #   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, internal/coverage): the race
-#                detector would only slow it down. What takes minutes of it is in make test-judges
+#                detector would only slow it down. And that simulations happen again as they did (fuzz/shell), which is not so with the race detector. What takes minutes of it is in make test-judges
 #   scenarios    every scenario on what runs in this process, and with wrong texts
 #   histories    the judge of concurrent histories
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka... These mostly wait, so that
@@ -39,7 +39,7 @@ unit() {
 	rm -f "$log"
 	return "$status"
 }
-processor() { $GO test -count=1 -timeout 5m ./checker/runs ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage; }
+processor() { $GO test -count=1 -timeout 5m ./checker/runs ./checker/explore ./checker/variant ./checker/clients ./checker/lockstep ./internal/coverage ./fuzz/shell; }
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
