@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +99,21 @@ func TestLockedFolder(t *testing.T) {
 	if err := try(t, fs, store.OS, state(t)); err != nil {
 		t.Errorf("after it has been closed: %v", err)
 	}
+}
+
+// A folder that this user may not write to is not one that another process uses.
+func TestFolderThatCannotBeWritten(t *testing.T) {
+	err := try(t, &unwritable{vfs.NewMem()}, store.OS, "")
+	says(t, err, fs.ErrPermission, dir, "cannot be written", "LOCK")
+	if errors.Is(err, store.ErrLocked) {
+		t.Errorf("error %v", err)
+	}
+}
+
+type unwritable struct{ vfs.FS }
+
+func (u *unwritable) Lock(name string) (io.Closer, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 }
 
 // One byte anywhere in the write-ahead log is wrong: nothing is lost silently, not even at its end.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"sync"
 	"time"
@@ -114,14 +115,17 @@ func Open(o Options) (*Disk, error) {
 	if err := o.FS.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	lock, err := pebble.LockDirectory(o.Dir, o.FS)
+	lock, err := lock(o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w; end that one, or choose another folder", o.Dir, ErrLocked, err)
+		return nil, err
 	}
 	d := &Disk{options: o, lock: lock, quit: make(chan struct{}), partitions: map[int32]*partition{}}
 	d.wake.L = &d.mu
 	if err := d.open(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", o.Dir, mended(err)), lock.Close())
+		if d.failure() == nil { // which names the folder
+			err = fmt.Errorf("%s: %w", o.Dir, mended(err))
+		}
+		return nil, errors.Join(err, lock.Close())
 	}
 	if d.journal != nil {
 		d.turning = true
@@ -130,6 +134,19 @@ func Open(o Options) (*Disk, error) {
 	d.work.Go(d.write)
 	d.work.Go(d.syncNowAndThen)
 	return d, nil
+}
+
+// lock keeps other processes away from the folder.
+func lock(o Options) (*pebble.Lock, error) {
+	l, err := pebble.LockDirectory(o.Dir, o.FS)
+	var file *fs.PathError // of the lock's own file
+	switch {
+	case errors.As(err, &file):
+		return nil, fmt.Errorf("%s: cannot be written: %w; it has to be a folder that this user may write to", o.Dir, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w: %w; end that one, or choose another folder", o.Dir, ErrLocked, err)
+	}
+	return l, nil
 }
 
 func (d *Disk) open() error {
@@ -143,13 +160,15 @@ func (d *Disk) open() error {
 	if err := d.examine(synced); err != nil {
 		return err
 	}
+	fs := &openingFS{FS: d.options.FS, failed: d.fail}
 	d.db, err = pebble.Open(d.options.Dir, &pebble.Options{
-		FS: &walFS{FS: d.options.FS, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
+		FS: &walFS{FS: fs, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
 		FormatMajorVersion: pebble.FormatNewest, // whose log tells a torn end from damage by what it knows to have been synced
 		Logger:             logger{d}, MemTableSize: memTableSize,
 		MemTableStopWritesThreshold: 8, // who would wait for tables holds a lock of the coordinator's
 		EventListener:               &pebble.EventListener{BackgroundError: d.noTable, DataCorruption: d.corrupt},
 	})
+	fs.opened()
 	if err != nil {
 		return damaged(err)
 	}

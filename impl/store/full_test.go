@@ -75,6 +75,53 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// What is opened on a full disk says so, and loses nothing: Pebble alone would try for ever to make tables of what its log has.
+func TestOpenWhereDiskIsFull(t *testing.T) {
+	for _, d := range []store.Durability{store.OS, store.Fsync} {
+		t.Run(string(d), func(t *testing.T) {
+			t.Parallel()
+			mem := vfs.NewCrashableMem()
+			l := open(t, mem, func(o *store.Options) { o.Durability = d })
+			writes := workload(7, 40)
+			states := prefixes(t, writes)
+			for _, w := range writes {
+				if err := put(l, w); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))}
+			left := mem.CrashClone(all)
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for room := int64(0); ; room++ {
+				var used atomic.Int64
+				mem := left.CrashClone(all)
+				fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+					if !takesRoom(op) || used.Add(1) <= room {
+						return nil
+					}
+					return syscall.ENOSPC
+				}))
+				l, err := store.Open(store.Options{Dir: dir, FS: fs, Durability: d, SyncInterval: time.Hour})
+				if err == nil {
+					if room < 3 {
+						t.Errorf("it opens with room for %d operations", room)
+					}
+					_ = l.Close()
+					return
+				}
+				if !errors.Is(err, syscall.ENOSPC) {
+					t.Fatalf("room for %d: opening says %v", room, err)
+				}
+				if got, want := after(t, mem, d), states[len(writes)]; got != want {
+					t.Fatalf("room for %d: once there is more, this is there (-want +got):\n%s", room, cmp.Diff(lines(want), lines(got)))
+				}
+			}
+		})
+	}
+}
+
 // takesRoom are the operations that a full disk refuses. Syncing a folder is not one of them.
 func takesRoom(op errorfs.Op) bool {
 	switch op.Kind {
