@@ -175,8 +175,8 @@ func (s *slowLog) keep() {
 
 func onePartition(o *server.ClusterOptions) { o.Partitions = 1 }
 
-// Nothing that writes is answered before it is written: not a commit, not a leader's assignment, not the end of a transaction, and the first
-// generation of a group comes after its record.
+// Nothing that writes is answered before it is written: not a commit, not a leader's assignment, not the end of a transaction, not that of a topic with its offsets, and
+// the first generation of a group comes after its record.
 func TestNothingIsAnsweredBeforeItIsWritten(t *testing.T) {
 	log := newSlowLog()
 	c, _ := startCluster(t, withLog(log), onePartition)
@@ -188,11 +188,12 @@ func TestNothingIsAnsweredBeforeItIsWritten(t *testing.T) {
 	if _, err := c.AwaitLoad(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
+	is := int64(-1)
 	waits := func(what string, conn net.Conn, req kmsg.Request, version int16) kmsg.Response {
 		t.Helper()
 		write(t, conn, frame(req, version, 5))
 		<-log.asked
-		if got := committed(t, other, false, "g"); got[0] != -1 { // what the coordinator was asked before, it has taken by now
+		if got := committed(t, other, false, "g"); got[0] != is { // what the coordinator was asked before, it has taken by now
 			t.Errorf("%s: seen before it is written: %v", what, got)
 		}
 		if err := conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
@@ -221,6 +222,12 @@ func TestNothingIsAnsweredBeforeItIsWritten(t *testing.T) {
 	}
 	if got := committed(t, other, true, "g"); got[0] != 3 {
 		t.Errorf("after the transaction: %v", got)
+	}
+	is = 3
+	remove := kmsg.NewPtrDeleteTopicsRequest()
+	remove.TopicNames = []string{"t"}
+	if r := waits("DeleteTopics", conn, remove, 5).(*kmsg.DeleteTopicsResponse).Topics[0]; r.ErrorCode != 0 {
+		t.Errorf("DeleteTopics: %d", r.ErrorCode)
 	}
 }
 

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +18,7 @@ type keeper struct {
 	open      []openWrite // that the coordinator waits for, oldest first
 	room      []openWrite // where open begins when there is none: nearly always there is one at a time
 	instant   []instant   // timers that are due as soon as writes have ended
+	awaited   []awaited   // who is told then
 
 	keeping atomic.Bool // something is being handed to the log, by one who hears its word afterwards
 	hear    func() bool // hears the log's word, if that can be now; may be nil
@@ -42,6 +45,13 @@ type endedWrite struct {
 type instant struct {
 	arm   core.Arm
 	after core.AppendID
+}
+
+// awaited is told once a write has ended and all before it, and whether these have been kept.
+type awaited struct {
+	last   core.AppendID
+	failed error
+	told   func(error)
 }
 
 func newKeeper(log store.Log, partition int32) *keeper {
@@ -147,4 +157,26 @@ func (k *keeper) release(id core.AppendID) (arms []core.Arm) {
 	}
 	k.instant = left
 	return arms
+}
+
+// await tells when the writes that are open have ended.
+func (k *keeper) await(told func(error)) {
+	if len(k.open) == 0 {
+		told(nil)
+		return
+	}
+	k.awaited = append(k.awaited, awaited{last: k.open[len(k.open)-1].id, told: told})
+}
+
+// passed is the end of a write.
+func (k *keeper) passed(w openWrite) {
+	for i := range k.awaited {
+		k.awaited[i].failed = cmp.Or(k.awaited[i].failed, w.failed)
+	}
+	k.awaited = slices.DeleteFunc(k.awaited, func(a awaited) bool {
+		if a.last == w.id {
+			a.told(a.failed)
+		}
+		return a.last == w.id
+	})
 }

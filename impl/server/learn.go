@@ -66,15 +66,27 @@ func (c *Cluster) learnOfTopics(req *kmsg.MetadataRequest) error {
 	return nil
 }
 
+// refreshTopics looks which topics there are, has the offsets of those that are gone forgotten, and waits until that is in the log: who has seen that they are gone must
+// not see them again.
 func (c *Cluster) refreshTopics() error {
 	gone, err := c.topics.refresh()
 	if err != nil || len(gone) == 0 {
 		return err
 	}
+	told := make(chan error, len(c.shards))
 	for _, l := range c.shards {
-		l.do(func() { l.step(core.TopicsDeleted{Topics: gone}) })
+		if !l.do(func() {
+			l.step(core.TopicsDeleted{Topics: gone})
+			l.keeper.await(func(err error) { told <- err })
+		}) {
+			return errStopped
+		}
 	}
-	return nil
+	var failed error
+	for _, l := range c.shards {
+		failed = errors.Join(failed, l.kept(told))
+	}
+	return failed
 }
 
 // mark ends a transaction in the groups that have offsets of it, and waits until that is in the log.
@@ -98,8 +110,13 @@ func (c *Cluster) mark(m *core.Marker, groups []string) error {
 func (l *loop) mark(m core.Marker) error {
 	ended := make(chan error, 1)
 	l.do(func() { l.end(m, func(err error) { ended <- err }) })
+	return l.kept(ended)
+}
+
+// kept waits for what is told of a write.
+func (l *loop) kept(told <-chan error) error {
 	select {
-	case err := <-ended:
+	case err := <-told:
 		return err
 	case <-l.quit:
 		return errStopped

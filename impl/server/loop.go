@@ -293,6 +293,7 @@ func (l *loop) hear() {
 			l.happen(core.Unload{})
 			l.abandon(w.failed)
 		}
+		l.keeper.passed(w)
 	}
 	if _, loading := l.core.Serves(); l.toLoad && loading {
 		l.load()
