@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,8 @@ func (h halves) check() (remark string, err error) {
 	}
 	_, noted := os.Stat(h.note())
 	switch {
+	case groups && records && noted == nil:
+		return "", h.topics()
 	case groups && records || !groups && !records && errors.Is(noted, fs.ErrNotExist):
 		return "", nil
 	case errors.Is(noted, fs.ErrNotExist):
@@ -42,6 +45,23 @@ func (h halves) check() (remark string, err error) {
 		return "", fmt.Errorf("%s: %w: %s is gone, or empty, and %s is there; put a copy of it in its place, or remove %s to begin without %s", h.dir, store.ErrDamaged, gone, there, h.note(), what)
 	}
 	return "", fmt.Errorf("%s: %w: %s and %s are gone, or empty; put copies of them in their place, or remove %s to begin anew", h.dir, store.ErrDamaged, h.groups(), h.records(), h.note())
+}
+
+// topics refuses a half without the list of its topics, which kfake would begin without. It writes one whenever it begins.
+func (h halves) topics() error {
+	name := filepath.Join(h.records(), "topics.json")
+	var list struct{ Topics json.RawMessage }
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("it is gone")
+	}
+	if err == nil && json.Unmarshal(b, &list) == nil && list.Topics == nil {
+		err = errors.New("it lists no topics")
+	}
+	if err == nil { // what cannot be read kfake says
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %s, which says what topics there are: %w; put a copy of it in its place, or remove %s and %s to begin without topics", h.dir, store.ErrDamaged, name, err, h.records(), h.note())
 }
 
 // holds says whether a folder has one of the files that are in it as long as it is used.

@@ -31,6 +31,31 @@ func TestServeHalfAFolder(t *testing.T) {
 	}
 }
 
+// Nor is a half without the list of its topics.
+func TestServeWithoutTheListOfTopics(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "kept")
+	args := []string{"serve", "--port", "0", "--data", dir}
+	serveOnce(t, args, "loaded from")
+	name := filepath.Join(dir, "kfake", "topics.json")
+	for content, says := range map[string]string{"": "it is gone", "null": "it lists no topics", "{}": "it lists no topics", "[": "topics.json"} {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		if content != "" {
+			if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		muster(t, time.Minute, args...).expect(t, 3, filepath.Dir(name), says)
+		if content == "" {
+			if err := os.WriteFile(name, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // serveOnce serves until something is said, and ends the server in order.
 func serveOnce(t *testing.T, args []string, says string) {
 	t.Helper()

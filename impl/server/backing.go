@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -56,7 +57,7 @@ func startBacking(addrs []string, s core.Settings, o ClusterOptions) (*backing, 
 		kfake.BrokerConfigs(brokerConfigs(s)),
 	}
 	if o.Records != "" {
-		opts = append(opts, kfake.DataDir(o.Records))
+		opts = append(opts, kfake.DataDir(o.Records), kfake.WithLogger(&unkept{o.Records, o.Report}))
 		if o.Sync {
 			opts = append(opts, kfake.SyncWrites())
 		}
@@ -77,6 +78,24 @@ func startBacking(addrs []string, s core.Settings, o ClusterOptions) (*backing, 
 		return nil, err
 	}
 	return b, nil
+}
+
+// unkept tells of topics and records that kfake cannot keep, or read: it goes on with what it has in memory.
+type unkept struct {
+	dir    string
+	report func(error)
+}
+
+// Logf implements kfake.Logger.
+func (u *unkept) Logf(level kfake.LogLevel, format string, args ...any) {
+	if level > kfake.LogLevelWarn || strings.HasPrefix(format, "txn") { // which are slow, or have timed out
+		return
+	}
+	err := fmt.Errorf("%s, where kfake keeps topics and records: %w", u.dir, fmt.Errorf(format, args...))
+	if strings.Contains(format, "persist") || strings.HasPrefix(format, "save") {
+		err = fmt.Errorf("%w; what cannot be written is gone with this process", err)
+	}
+	u.report(err)
 }
 
 // behind is the address of a node's broker on the network in memory.

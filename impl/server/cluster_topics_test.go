@@ -1,14 +1,19 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/server"
 )
 
 // metadata asks for topics; without names, for none of them.
@@ -54,6 +59,26 @@ func TestTopicsAreMade(t *testing.T) {
 	}
 	if none := metadata(t, conn, 1, false); len(none) != 0 {
 		t.Errorf("version 1 with no names lists %+v", none)
+	}
+}
+
+// A topic that cannot be kept is there, but whoever looks after the server is told that it will not be.
+func TestTopicsThatCannotBeKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kfake")
+	c, reports := startCluster(t, func(o *server.ClusterOptions) { o.Records = dir })
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o644)); err != nil { // nothing can be written there any more
+		t.Fatal(err)
+	}
+	if got := metadata(t, dialTo(t, c.Addrs()[0]), 9, true, "made")[0]; got.ErrorCode != 0 {
+		t.Errorf("%+v", got)
+	}
+	select {
+	case err := <-reports:
+		if text := err.Error(); !strings.Contains(text, dir) || !strings.Contains(text, "topics") || !strings.Contains(text, "gone with this process") {
+			t.Errorf("told: %v", err)
+		}
+	case <-deadline(t).Done():
+		t.Error("nobody is told")
 	}
 }
 
