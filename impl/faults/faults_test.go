@@ -63,39 +63,48 @@ func TestCodes(t *testing.T) {
 // Each error names the line, what was wanted, and the nearest name.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"dorp the reply":                                    "do you mean drop?",
-		"drop the replay of":                                "do you mean reply?",
-		"drop the reply of the 3rd JionGroup":               "do you mean JoinGroup?",
-		"drop the reply of the 3rd JoinGroup of gruop g":    "do you mean group?",
-		"drop the reply of the third JoinGroup":             "1st, 2nd",
-		"drop the reply of the 0th JoinGroup":               "1st, 2nd",
-		"drop the reply of the 2th JoinGroup":               `"2th": want 2nd`,
-		"drop the reply of the 11st JoinGroup":              `"11st": want 11th`,
-		"drop the reply of every 101th JoinGroup":           `"101th": want 101st`,
-		"fail the 23th append with NOT_COORDINATOR":         `"23th": want 23rd`,
-		"drop the reply of evry JoinGroup":                  "do you mean every?",
-		"drop the reply of":                                 "the line ends where which one",
-		"drop the reply of every JoinGroup of group":        "ends where the name of a group",
-		"drop the reply of every JoinGroup of group g now":  `"now": the line should have ended`,
-		`drop the reply of every JoinGroup of group "g`:     "a quote without its end",
-		"delay the reply of every JoinGroup":                "ends where by should come",
-		"delay the reply of every JoinGroup by 2":           "a duration",
-		"delay the reply of every JoinGroup by 2h":          "at most an hour",
-		"delay the reply of every JoinGroup by -1s":         "a duration",
-		"answer every JoinGroup with NOT_COORDINATR":        "do you mean NOT_COORDINATOR?",
-		"answer every JoinGroup with NONE":                  "an error of Kafka's",
-		"answer every Produce with NOT_COORDINATOR":         "no API of groups",
-		"fail the 1st JoinGroup with NOT_COORDINATOR":       "want append",
-		"close the connection at every JoinGroup":           "before, after",
-		"move the coordinator at every Produce":             "not about a group",
-		"move the coordinator at every ListGroups":          "not about a group",
-		"move the coordinator at every JoinGroup to node x": "number of a node",
-		"drop the reply of every FetchSnapshot":             "an API that is served here",
+		"dorp the reply":                                            "do you mean drop?",
+		"drop the replay of":                                        "do you mean reply?",
+		"drop the reply of the 3rd JionGroup":                       "do you mean JoinGroup?",
+		"drop the reply of the 3rd JoinGroup of gruop g":            "do you mean group?",
+		"drop the reply of the third JoinGroup":                     "1st, 2nd",
+		"drop the reply of the 0th JoinGroup":                       "1st, 2nd",
+		"drop the reply of the 2th JoinGroup":                       `"2th": want 2nd`,
+		"drop the reply of the 11st JoinGroup":                      `"11st": want 11th`,
+		"drop the reply of every 101th JoinGroup":                   `"101th": want 101st`,
+		"fail the 23th append with NOT_COORDINATOR":                 `"23th": want 23rd`,
+		"drop the reply of every 0th JoinGroup":                     `"0th": want 1st, 2nd`,
+		"drop the reply of every 3 JoinGroup":                       `"3": want 1st, 2nd`,
+		"drop the reply of the 1000000000th JoinGroup":              "up to 999999999th",
+		"drop the reply of evry JoinGroup":                          "do you mean every?",
+		"drop the reply of every JoinGroup of group g of group h":   "a second group",
+		"drop the reply of every JoinGroup of client g of client h": "a second client",
+		"drop the reply of every JoinGroup on node 1 on node 2":     "a second node",
+		"drop the reply of":                                         "the line ends where which one",
+		"drop the reply of every JoinGroup of group":                "ends where the name of a group",
+		"drop the reply of every JoinGroup of group g now":          `"now": the line should have ended`,
+		`drop the reply of every JoinGroup of group "g`:             "a quote without its end",
+		"delay the reply of every JoinGroup":                        "ends where by should come",
+		"delay the reply of every JoinGroup by 2":                   "a duration",
+		"delay the reply of every JoinGroup by 2h":                  "at most an hour",
+		"delay the reply of every JoinGroup by -1s":                 "a duration",
+		"answer every JoinGroup with NOT_COORDINATR":                "do you mean NOT_COORDINATOR?",
+		"answer every JoinGroup with NONE":                          "an error of Kafka's",
+		"answer every Produce with NOT_COORDINATOR":                 "no API of groups",
+		"fail the 1st JoinGroup with NOT_COORDINATOR":               "want append",
+		"close the connection at every JoinGroup":                   "before, after",
+		"move the coordinator at every Produce":                     "not about a group",
+		"move the coordinator at every ListGroups":                  "not about a group",
+		"move the coordinator at every JoinGroup to node x":         "number of a node",
+		"drop the reply of every FetchSnapshot":                     "an API that is served here",
 	} {
 		_, err := Parse("f.txt", "\n"+text, apis, 0)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f.txt:2: ") {
 			t.Errorf("%s\n\tgives %v\n\twant %q", text, err, want)
 		}
+	}
+	if _, err := Parse("f", "\ufeffdrop the reply of every JoinGroup", apis, 0); err != nil {
+		t.Errorf("with a byte order mark: %v", err)
 	}
 	text := "x\ndrop the reply of every JoinGroup on node 3\ny\nmove the coordinator at every JoinGroup to node 0"
 	_, err := Parse("f", text, apis, 1)

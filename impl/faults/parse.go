@@ -24,7 +24,7 @@ const maxDelay = time.Hour
 func Parse(file, text string, apis []kmsg.Key, nodes int) (*Set, error) {
 	s := &Set{}
 	var errs []error
-	for i, line := range strings.Split(text, "\n") {
+	for i, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") { // which some editors put before all
 		p := parser{apis: apis, nodes: nodes}
 		f, err := p.line(line)
 		if err != nil {
@@ -171,7 +171,10 @@ func (p *parser) node() (*int32, error) {
 	return nil, p.unexpected(nil, "the number of a node, from 0 on")
 }
 
-var ordinal = regexp.MustCompile(`^([1-9][0-9]{0,8})(st|nd|rd|th)$`)
+var (
+	ordinal  = regexp.MustCompile(`^([1-9][0-9]{0,8})(st|nd|rd|th)$`)
+	numbered = regexp.MustCompile(`^-?[0-9]`) // no API's name begins so
+)
 
 // ordinal reads "3rd", "every" or "every 3rd".
 func (p *parser) ordinal(f *Fault) error {
@@ -190,6 +193,9 @@ func (p *parser) ordinal(f *Fault) error {
 			}
 			return nil
 		}
+	}
+	if len(p.words) > 0 && !p.words[0].quoted && numbered.MatchString(p.words[0].text) {
+		return fmt.Errorf("%q: want 1st, 2nd, 3rd and so on, up to 999999999th", p.words[0].text)
 	}
 	if every {
 		return nil
@@ -226,6 +232,9 @@ func (p *parser) which(f *Fault) error {
 func (p *parser) whose(f *Fault) (err error) {
 	for err == nil {
 		if _, ok := p.next("on"); ok {
+			if f.Node != nil {
+				return errors.New("a second node: want one at most")
+			}
 			if _, err = p.choose("node"); err == nil {
 				f.Node, err = p.node()
 			}
@@ -238,11 +247,14 @@ func (p *parser) whose(f *Fault) (err error) {
 		if kind, err = p.choose("group", "client"); err != nil {
 			return err
 		}
+		whose := &f.Client
 		if kind == "group" {
-			f.Group, err = p.name(kind)
-		} else {
-			f.Client, err = p.name(kind)
+			whose = &f.Group
 		}
+		if *whose != nil {
+			return fmt.Errorf("a second %s: want one at most", kind)
+		}
+		*whose, err = p.name(kind)
 	}
 	return err
 }

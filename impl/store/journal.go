@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,9 +48,14 @@ func (j *journal) list() error {
 	var numbers []uint64
 	for _, name := range names {
 		if digits, ok := strings.CutPrefix(name, journalPrefix); ok {
-			if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
-				numbers = append(numbers, n)
+			n, err := strconv.ParseUint(digits, 10, 64)
+			if err != nil || j.path(n) != j.fs.PathJoin(j.dir, name) {
+				continue // it is not one of ours
 			}
+			if n == math.MaxUint64 {
+				return fmt.Errorf("%w: no file can follow %s", ErrDamaged, name)
+			}
+			numbers = append(numbers, n)
 		}
 	}
 	slices.Sort(numbers)

@@ -244,3 +244,18 @@ func TestManyWriters(t *testing.T) {
 		}
 	}
 }
+
+// What looks like a file of the journal and cannot be one is refused where another could not follow it, and left alone where it is not named as they are.
+func TestForeignJournal(t *testing.T) {
+	writes := workload(3, 5)
+	for name, damaged := range map[string]bool{"journal-18446744073709551615": true, "journal-18446744073709551616": false, "journal-7": false, "journal-": false, "journal-x": false} {
+		fs := filled(t, store.OS, writes)
+		overwrite(t, fs, fs.PathJoin(dir, name), nil)
+		err := try(t, fs, store.OS, state(t, records(writes)))
+		if damaged {
+			says(t, err, store.ErrDamaged, dir, name)
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
