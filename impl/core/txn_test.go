@@ -49,6 +49,24 @@ func (r *rig) stableFetch(group string) (int64, int16) {
 	return p.Offset, p.ErrorCode
 }
 
+// The leader's epoch is committed from version 2 on.
+func TestTxnLeaderEpoch(t *testing.T) {
+	for version, want := range []int32{-1, -1, 5, 5} {
+		r := newRig(t)
+		req := txnReq("g", "", -1, 1, "t", 3)
+		req.Topics[0].Partitions[0].LeaderEpoch = 5
+		if code := r.txnCommitted(r.send(req, int16(version))); code != 0 {
+			t.Fatalf("v%d: %d", version, code)
+		}
+		r.mark(1, true)
+		fetch := kmsg.NewPtrOffsetFetchRequest()
+		fetch.Groups = []kmsg.OffsetFetchRequestGroup{{Group: "g", Topics: []kmsg.OffsetFetchRequestGroupTopic{{Topic: "t", Partitions: []int32{0}}}}}
+		if got := answer[*kmsg.OffsetFetchResponse](r, r.send(fetch, 9)).Groups[0].Topics[0].Partitions[0]; got.Offset != 3 || got.LeaderEpoch != want {
+			t.Errorf("v%d: offset %d, epoch %d, want epoch %d", version, got.Offset, got.LeaderEpoch, want)
+		}
+	}
+}
+
 // §2.9.1, the table.
 func TestTxnCommit(t *testing.T) {
 	stable := func(r *rig) (string, int32) { ids, gen := r.stable("g", 2); return ids[1], gen }

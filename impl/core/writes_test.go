@@ -2,6 +2,8 @@ package core_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -278,5 +280,29 @@ func TestCommitFails(t *testing.T) {
 	r.wantState("g", "Dead")
 	if got := r.records(); len(got) != 1 {
 		t.Errorf("the cleanup writes %q", got)
+	}
+}
+
+// Writes that fail all at once do so in the order in which they were put out (unload.forgets), and so do those that end with a later one.
+func TestWritesEndInOrder(t *testing.T) {
+	for what, ev := range map[string]func(last core.AppendID) core.Event{
+		"unload":    func(core.AppendID) core.Event { return core.Unload{} },
+		"later one": func(last core.AppendID) core.Event { return core.Appended{ID: last} },
+	} {
+		r := newRig(t)
+		r.sim.HoldWrites(true)
+		var tickets []core.Ticket
+		for n := range 12 {
+			tickets = append(tickets, r.send(commitReq(fmt.Sprint("g", 11-n), "", -1, "t", 1), 9))
+		}
+		r.wantParked(what, tickets...)
+		r.sim.Step(ev(r.appends[len(r.appends)-1].ID))
+		var answered []core.Ticket
+		for _, a := range r.sim.Drain().Answers {
+			answered = append(answered, a.Ticket)
+		}
+		if !slices.Equal(answered, tickets) {
+			t.Errorf("%s: answered are %v, in this order; put out were %v", what, answered, tickets)
+		}
 	}
 }
