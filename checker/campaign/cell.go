@@ -60,13 +60,19 @@ func (c *campaign) newCell(n int) *cell {
 	}
 	disturbed := c.o.Faults.Connections && r.IntN(2) == 0
 	static := c.caps.Has(target.Static) && r.IntN(2) == 0
+	long := c.caps.MinSession <= 100*time.Millisecond
+	period := max(1500*time.Millisecond, c.caps.MinSession*3/2)
+	steady := long && rand.New(rand.NewPCG(seed, 0x57ead)).IntN(6) == 0
+	if steady {
+		period = 4 * time.Second
+	}
 	one := &cell{
 		disturbed: disturbed,
 		plan: traffic.Plan{
 			Setup: traffic.Setup{
 				Seed: seed, Clients: clients, Name: fmt.Sprintf("k%d", n), Versions: c.versions(static), MinSession: c.caps.MinSession, MaxSession: c.caps.MaxSession, MaxMetadata: maxMetadata,
 				Static: static, OffsetDelete: c.caps.Has(target.OffsetDelete),
-				Long: c.caps.MinSession <= 100*time.Millisecond, Period: max(1500*time.Millisecond, c.caps.MinSession*3/2),
+				Long: long, Steady: steady, Period: period,
 			},
 			Calls: steps, Duration: max(10*time.Second, 5*c.caps.MinSession), Patience: c.o.Patience, Overlap: maxOverlap,
 			Pace: c.pace, Around: c.around,

@@ -29,6 +29,7 @@ type Setup struct {
 	// never below 100 ms, so that silence ends them during the run.
 	MinSession   time.Duration
 	Long         bool // some sessions and rebalances are so long that twice as long is not excused by a machine that is slow
+	Steady       bool // little happens but that members fall silent, for up to twice their sessions, which are long: whether timers are late is seen then
 	Static       bool // some members have a group.instance.id
 	OffsetDelete bool // offsets are deleted now and then
 
@@ -88,6 +89,10 @@ func (s *Setup) unit() time.Duration { return max(s.MinSession, 100*time.Millise
 func (c *Client) timeouts() {
 	unit := c.setup.unit()
 	c.Session, c.Rebalance = unit*time.Duration(2+c.rand.IntN(4)), unit*time.Duration(2+c.rand.IntN(6))
+	if c.setup.Steady {
+		c.Session, c.Rebalance = unit*time.Duration(10+c.rand.IntN(11)), unit*time.Duration(10+c.rand.IntN(11))
+		return
+	}
 	if c.setup.Long && c.rand.IntN(6) == 0 {
 		c.Session, c.Rebalance = 20*unit, 20*unit
 	}
@@ -133,6 +138,9 @@ func (c *Client) Next(now time.Duration) Step {
 	if step, quiet := c.season(now); quiet {
 		return step
 	}
+	if c.setup.Steady {
+		return c.steady()
+	}
 	pause := time.Duration(c.rand.IntN(12)) * time.Millisecond
 	if c.rand.IntN(40) == 0 {
 		pause = c.Session + time.Duration(c.rand.IntN(600))*time.Millisecond // silence, which may outlast the session
@@ -171,6 +179,23 @@ func (c *Client) season(now time.Duration) (Step, bool) {
 		return c.look(), true
 	}
 	return Step{Pause: rest/4 + time.Millisecond}, true
+}
+
+// steady draws what a consumer does in a group that nobody disturbs but those who fall silent.
+func (c *Client) steady() Step {
+	if !c.joined() || !c.Synced {
+		return c.consume()
+	}
+	pause := time.Duration(20+c.rand.IntN(60)) * time.Millisecond
+	if c.rand.IntN(60) == 0 {
+		pause = c.Session + time.Duration(c.rand.Int64N(int64(c.Session)))
+	}
+	step := c.consume()
+	if c.rand.IntN(10) == 0 {
+		step = c.look()
+	}
+	step.Pause = pause
+	return step
 }
 
 // draw is a request: two thirds of the time the one that a consumer would send next.
