@@ -109,8 +109,8 @@ func render(all []Bug, known map[string]measured) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
 	s := sum(all, known)
-	fmt.Fprintf(&b, "\n%d bugs are in the bank, of which %d were real. %d are caught; %d %% by two judges or more, in %.1f s by the quickest judge (the median; the longest time is %.1f s), "+
-		"and shown in %d events by the judge that needs the fewest (the median; the most are %d). ", s.bugs, s.real, s.caught, s.byTwo, s.median.Seconds(), s.longest.Seconds(), s.events, s.mostEvents)
+	fmt.Fprintf(&b, "\n%d bugs are in the bank, of which %d were real. %d are caught; %d %% by two judges or more, the quickest judge takes %.1f s (the median of all bugs, and %.1f s at most), "+
+		"and the judge that needs the fewest events shows it in %d (the median; at most %d). ", s.bugs, s.real, s.caught, s.byTwo, s.median.Seconds(), s.longest.Seconds(), s.events, s.mostEvents)
 	b.WriteString("By judge:")
 	for i, j := range judges {
 		fmt.Fprintf(&b, "%s %s %d", map[bool]string{true: "", false: ","}[i == 0], j.name, s.by[j.name])

@@ -4,14 +4,16 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 )
 
 func main() {
 	file := "docs/divergences.md"
-	if len(os.Args) > 1 {
-		file = os.Args[1]
+	flag.Usage = func() { fmt.Fprintf(flag.CommandLine.Output(), "usage: go run ./internal/divergences [FILE]; writes %s, or FILE\n", file) }
+	if flag.Parse(); flag.NArg() > 0 {
+		file = flag.Arg(0)
 	}
 	text, err := markdown()
 	if err == nil {

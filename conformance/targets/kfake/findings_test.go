@@ -71,9 +71,11 @@ func TestFindings(t *testing.T) {
 			case <-time.After(20 * time.Second):
 				t.Fatal("kfake lives: it has been mended")
 			}
-			if words, _ := c.Dead(); !strings.HasPrefix(words, f.died) {
+			words, _ := c.Dead()
+			if !strings.HasPrefix(words, f.died) {
 				t.Errorf("the process ended with %q, want %q", words, f.died)
 			}
+			t.Logf("the process has ended: %s", words)
 		})
 	}
 }
@@ -162,6 +164,7 @@ func replicasNull(t *testing.T, _ net.Conn, answer []byte) {
 	if seen == 0 {
 		t.Error("no partition was described")
 	}
+	t.Logf("%d partitions, without a list in any", seen)
 }
 
 func hostWithPort(t *testing.T, _ net.Conn, answer []byte) {
@@ -174,6 +177,7 @@ func hostWithPort(t *testing.T, _ net.Conn, answer []byte) {
 	if _, _, err := net.SplitHostPort(host); err != nil {
 		t.Errorf("the host is %q, without a port: kfake has been mended", host)
 	}
+	t.Logf("the host is %q", host)
 }
 
 // emptyAssigned lets the leader give itself the empty assignment.
@@ -188,4 +192,5 @@ func emptyAssigned(t *testing.T, conn net.Conn, answer []byte) {
 	if resp.ErrorCode != 0 || len(resp.MemberAssignment) != 10 {
 		t.Errorf("error %d and assignment %q: kfake has been mended", resp.ErrorCode, resp.MemberAssignment)
 	}
+	t.Logf("the assignment is %q", resp.MemberAssignment)
 }
