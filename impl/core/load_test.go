@@ -74,7 +74,7 @@ func gates() map[string]struct {
 		"TxnOffsetCommit v1": {txnReq("g", "", -1, 1, "t", 1), 1, txn},
 		"TxnOffsetCommit v2": {txnReq("g", "", -1, 1, "t", 1), 2, txn},
 		"TxnOffsetCommit v3": {txnReq("g", "", -1, 1, "t", 1), 3, txn},
-		"OffsetFetch v1":     {fetch, 1, fetched}, "OffsetFetch v7": {fetch, 7, fetched}, "OffsetFetch v9": {&stable, 9, fetched},
+		"OffsetFetch v1":     {fetch, 1, fetched}, "OffsetFetch v7": {fetch, 7, fetched}, "OffsetFetch v8": {&stable, 8, fetched}, "OffsetFetch v9": {&stable, 9, fetched},
 		"OffsetDelete":   {offsetDeleteReq("g", "t"), 0, func(r kmsg.Response) int16 { return r.(*kmsg.OffsetDeleteResponse).ErrorCode }},
 		"DescribeGroups": {describe, 6, func(r kmsg.Response) int16 { return r.(*kmsg.DescribeGroupsResponse).Groups[0].ErrorCode }},
 		"DeleteGroups":   {remove, 2, func(r kmsg.Response) int16 { return r.(*kmsg.DeleteGroupsResponse).Groups[0].ErrorCode }},
