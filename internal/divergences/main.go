@@ -11,7 +11,9 @@ import (
 
 func main() {
 	file := "docs/divergences.md"
-	flag.Usage = func() { fmt.Fprintf(flag.CommandLine.Output(), "usage: go run ./internal/divergences [FILE]; writes %s, or FILE\n", file) }
+	flag.Usage = func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "usage: go run ./internal/divergences [FILE]; writes %s, or FILE\n", file)
+	}
 	if flag.Parse(); flag.NArg() > 0 {
 		file = flag.Arg(0)
 	}
