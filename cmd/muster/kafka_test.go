@@ -183,14 +183,14 @@ func campaignOn(t *testing.T, target, budget string) {
 	if run.code != 0 && run.code != 2 || campaign["illegal"] != 0.0 {
 		t.Errorf("exit code %d, %v illegal:\n%s", run.code, campaign["illegal"], run.stdout)
 	}
-	// The others are too rare for a short time. On a busy machine there is none for one of the three that take seconds of it.
+	// The others are too rare for a short time. On a busy machine there is none for two of the three that take seconds of it.
 	missing := []string{}
 	for _, kind := range []string{"restart", "shutdown", "pause", "delay"} {
 		if n, _ := campaign["faults"].(map[string]any)[kind].(float64); n == 0 {
 			missing = append(missing, kind)
 		}
 	}
-	if most := map[bool]int{true: 0, false: 1}[os.Getenv("MUSTER_NIGHTLY") != ""]; len(missing) > most || slices.Contains(missing, "delay") {
+	if most := map[bool]int{true: 0, false: 2}[os.Getenv("MUSTER_NIGHTLY") != ""]; len(missing) > most || slices.Contains(missing, "delay") {
 		t.Errorf("never happened: %v", missing)
 	}
 	t.Logf("%v", campaign)

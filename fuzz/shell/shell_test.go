@@ -69,7 +69,7 @@ func TestShell(t *testing.T) {
 	if *seed > 0 {
 		return
 	}
-	if unknown*10 > legal {
+	if *runs > 100 && unknown*10 > legal { // of a few it says only how busy the machine is
 		t.Errorf("%d of %d runs are not decided", unknown, unknown+legal)
 	}
 	for _, what := range demanded {
@@ -81,7 +81,7 @@ func TestShell(t *testing.T) {
 
 func judge(t *testing.T, w *world) linearize.Verdict {
 	t.Helper()
-	v, err := linearize.Check(t.Context(), w.history(), linearize.Limits{Timeout: 10 * time.Second})
+	v, err := linearize.Check(t.Context(), w.history(), linearize.Limits{Timeout: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
