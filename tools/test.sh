@@ -5,8 +5,8 @@
 #   exploration  every state of small groups, with and without their clients (checker/runs)
 #   judges       what else takes much of the processor (checker/explore and its specimen, checker/clients, checker/lockstep, internal/coverage): the race
 #                detector would only slow it down. And that simulations happen again as they did (fuzz/shell), which is not so with the race detector. What takes minutes of it is in make test-judges
-#   scenarios    every scenario on what runs in this process, and with wrong texts
-#   histories    the judge of concurrent histories, and beside it every scenario on the reference over TCP, with the race detector
+#   scenarios    every scenario on what runs in this process and on the reference over TCP, and with wrong texts
+#   histories    the judge of concurrent histories
 #   Kafka        what starts real brokers: internal/kafka, conformance/targets/kafka, and tests called TestKafka... These mostly wait, so that
 #                exploration and judges are done beside them, at the lowest priority
 # Caching is off: rapid reads its settings from the environment, which go test's cache does not see.
@@ -47,20 +47,23 @@ processor() { $GO test -count=1 -timeout 5m ./checker/runs ./checker/explore ./c
 scenarios() {
 	$GO build -o bin/muster ./cmd/muster || return
 	local target
-	# On impl+tcp they run in ./conformance, beside the histories.
 	for target in model impl; do bin/muster run --strict --target "$target" conformance/scenarios || return; done
 	$GO test -count=1 -timeout 5m -run '^TestWrongTextFails$' ./conformance # runs them thousands of times, which the race detector makes a minute of
 }
-# Scenarios go by the clock, and mostly wait: with all of the unit tests beside them a machine was too busy for some.
-over_tcp() { $GO test -race -count=1 -parallel 8 -timeout 5m -skip '^TestWrongTextFails$' ./conformance; }
 judged() { $GO test -count=1 -timeout 5m -skip "$SLOW_HISTORIES" ./checker/linearize; }
-histories() { side_by_side over_tcp judged; }
+# Over TCP they go by the clock, and mostly wait. With all of the unit tests beside them a machine was too busy for some.
+over_tcp() { $GO test -count=1 -parallel 8 -timeout 5m -skip '^TestWrongTextFails$' ./conformance; }
+in_process() {
+	local status=0
+	scenarios || status=$?
+	judged || status=$?
+	return "$status"
+}
 real() { tools/test-kafka.sh 4.3.1; } # make test-kafka has the other releases
 
 part 'build' 60 build
 part 'unit, with the race detector' 120 unit
-part 'scenarios in process' 20 scenarios
-part 'scenarios over TCP, histories' 60 histories
+part 'scenarios, histories' 70 side_by_side over_tcp in_process
 if $kafka; then
 	beside 'exploration, judges' 140 processor
 	part 'Kafka 4.3.1' 120 real
