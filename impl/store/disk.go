@@ -160,7 +160,7 @@ func (d *Disk) open() error {
 	if err := d.examine(synced); err != nil {
 		return err
 	}
-	fs := &openingFS{FS: d.options.FS, failed: d.fail}
+	fs := &openingFS{FS: d.options.FS, failed: func(err error) { _, _ = d.giveUp(err) }} // who opens is told
 	d.db, err = pebble.Open(d.options.Dir, &pebble.Options{
 		FS: &walFS{FS: fs, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
 		FormatMajorVersion: pebble.FormatNewest, // whose log tells a torn end from damage by what it knows to have been synced
@@ -294,22 +294,26 @@ func (d *Disk) syncAll(before uint64) (uint64, error) {
 	return commits, move(d.synced, strconv.FormatUint(commits, 10))
 }
 
-// fail ends all writing: what the disk has of a write that failed is not known, so nothing must follow it.
+// fail ends all writing, and says so.
 func (d *Disk) fail(err error) {
-	d.mu.Lock()
-	first := d.failed == nil
-	if first {
-		d.failed = fmt.Errorf("%s: cannot be written any more: %w; make room or mend the disk, and start again", d.options.Dir, err)
-		if errors.Is(err, ErrDamaged) {
-			d.failed = mended(fmt.Errorf("%s: nothing is written any more: %w", d.options.Dir, err))
-		}
-		err = d.failed
-	}
-	d.wake.Signal()
-	d.mu.Unlock()
-	if first {
+	if err, first := d.giveUp(err); first {
 		d.options.Report(err)
 	}
+}
+
+// giveUp ends all writing: what the disk has of a write that failed is not known, so nothing must follow it.
+func (d *Disk) giveUp(err error) (why error, first bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failed != nil {
+		return d.failed, false
+	}
+	d.failed = fmt.Errorf("%s: cannot be written any more: %w; make room or mend the disk, and start again", d.options.Dir, err)
+	if errors.Is(err, ErrDamaged) {
+		d.failed = mended(fmt.Errorf("%s: nothing is written any more: %w", d.options.Dir, err))
+	}
+	d.wake.Signal()
+	return d.failed, true
 }
 
 // noTable ends all writing where Pebble can make no tables: it would try for ever, and whoever writes wait for it in the end. A table that is damaged is told

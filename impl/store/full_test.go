@@ -103,7 +103,11 @@ func TestOpenWhereDiskIsFull(t *testing.T) {
 					}
 					return syscall.ENOSPC
 				}))
-				l, err := store.Open(store.Options{Dir: dir, FS: fs, Durability: d, SyncInterval: time.Hour})
+				l, err := store.Open(store.Options{Dir: dir, FS: fs, Durability: d, SyncInterval: time.Hour, Report: func(err error) {
+					if room < 3 {
+						t.Errorf("room for %d: told besides: %v", room, err)
+					}
+				}})
 				if err == nil {
 					if room < 3 {
 						t.Errorf("it opens with room for %d operations", room)
