@@ -188,7 +188,7 @@ func TestPlanted(t *testing.T) {
 }
 
 func noticed(t *testing.T, change func(*options)) {
-	for s := range uint64(50) {
+	for s := range uint64(20) {
 		o := draw(s + 1)
 		change(&o)
 		if w := simulate(t, o); judge(t, w).Result == linearize.Illegal || len(w.broken) > 0 {

@@ -160,15 +160,15 @@ func (d *Disk) open() error {
 	if err := d.examine(synced); err != nil {
 		return err
 	}
-	fs := &openingFS{FS: d.options.FS, failed: func(err error) { _, _ = d.giveUp(err) }} // who opens is told
+	opening := &openingFS{FS: d.options.FS, failed: func(err error) { _ = d.giveUp(err) }} // who opens is told
 	d.db, err = pebble.Open(d.options.Dir, &pebble.Options{
-		FS: &walFS{FS: fs, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
+		FS: &walFS{FS: opening, failed: d.fail}, DisableWAL: d.options.Durability == OS, Lock: d.lock,
 		FormatMajorVersion: pebble.FormatNewest, // whose log tells a torn end from damage by what it knows to have been synced
 		Logger:             logger{d}, MemTableSize: memTableSize,
 		MemTableStopWritesThreshold: 8, // who would wait for tables holds a lock of the coordinator's
 		EventListener:               &pebble.EventListener{BackgroundError: d.noTable, DataCorruption: d.corrupt},
 	})
-	fs.opened()
+	opening.opened()
 	if err != nil {
 		return damaged(err)
 	}
@@ -296,24 +296,25 @@ func (d *Disk) syncAll(before uint64) (uint64, error) {
 
 // fail ends all writing, and says so.
 func (d *Disk) fail(err error) {
-	if err, first := d.giveUp(err); first {
+	if err := d.giveUp(err); err != nil {
 		d.options.Report(err)
 	}
 }
 
-// giveUp ends all writing: what the disk has of a write that failed is not known, so nothing must follow it.
-func (d *Disk) giveUp(err error) (why error, first bool) {
+// giveUp ends all writing: what the disk has of a write that failed is not known, so nothing must follow it. It returns what is to be told of that, nil where it had
+// ended before.
+func (d *Disk) giveUp(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.failed != nil {
-		return d.failed, false
+		return nil
 	}
 	d.failed = fmt.Errorf("%s: cannot be written any more: %w; make room or mend the disk, and start again", d.options.Dir, err)
 	if errors.Is(err, ErrDamaged) {
 		d.failed = mended(fmt.Errorf("%s: nothing is written any more: %w", d.options.Dir, err))
 	}
 	d.wake.Signal()
-	return d.failed, true
+	return d.failed
 }
 
 // noTable ends all writing where Pebble can make no tables: it would try for ever, and whoever writes wait for it in the end. A table that is damaged is told

@@ -28,12 +28,7 @@ func TestDiskFull(t *testing.T) {
 			for room := int64(0); ; room += 1 + room/int64(some(8, 1000)) {
 				mem := vfs.NewCrashableMem()
 				var used atomic.Int64
-				fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-					if !takesRoom(op) || used.Add(1) <= room {
-						return nil
-					}
-					return syscall.ENOSPC
-				}))
+				fs := withRoom(mem, room, &used)
 				var told atomic.Int64
 				l, err := store.Open(store.Options{Dir: dir, FS: fs, Durability: d, SyncInterval: time.Hour, CompactAfter: 10, Report: func(error) { told.Add(1) }})
 				if err != nil {
@@ -97,12 +92,7 @@ func TestOpenWhereDiskIsFull(t *testing.T) {
 			for room := int64(0); ; room++ {
 				var used atomic.Int64
 				mem := left.CrashClone(all)
-				fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-					if !takesRoom(op) || used.Add(1) <= room {
-						return nil
-					}
-					return syscall.ENOSPC
-				}))
+				fs := withRoom(mem, room, &used)
 				l, err := store.Open(store.Options{Dir: dir, FS: fs, Durability: d, SyncInterval: time.Hour, Report: func(err error) {
 					if room < 3 {
 						t.Errorf("room for %d: told besides: %v", room, err)
@@ -124,6 +114,16 @@ func TestOpenWhereDiskIsFull(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withRoom is a disk that is full after so many operations that take room, which it counts.
+func withRoom(fs vfs.FS, room int64, used *atomic.Int64) vfs.FS {
+	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if !takesRoom(op) || used.Add(1) <= room {
+			return nil
+		}
+		return syscall.ENOSPC
+	}))
 }
 
 // takesRoom are the operations that a full disk refuses. Syncing a folder is not one of them.

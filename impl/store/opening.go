@@ -111,12 +111,11 @@ type openingFile struct {
 
 // Write implements vfs.File.
 func (f *openingFile) Write(b []byte) (int, error) {
-	n := len(b)
-	err := f.fs.try(func() (err error) { n, err = f.File.Write(b); return err })
-	if err == nil {
-		n = len(b)
+	n := 0
+	if err := f.fs.try(func() (err error) { n, err = f.File.Write(b); return err }); err != nil {
+		return n, err
 	}
-	return n, err
+	return len(b), nil
 }
 
 // Preallocate implements vfs.File.
