@@ -8,6 +8,7 @@ import (
 	"github.com/muster-kafka/muster/checker"
 	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/observe"
+	"github.com/muster-kafka/muster/model/classic"
 )
 
 // What a target writes can be made to fail for a while, or to hang until that is over (history.AppendFails, history.AppendHangs). At no other time may it, but that a
@@ -17,6 +18,30 @@ import (
 //   - While writes hang, others may come between a request and its record. What an OffsetCommit stores is seen later than the group has let it pass; a replacement of a static member
 //     waits for its record, so that what was seen of Kafka then (races.go, leaves.go, writing.go) may happen to the reference, too. A leader's assignment is told of in flight.go.
 //     Timers of no length wait for the writes that are open, so that the first rebalance of a group takes a while (settings.go).
+
+// mayLose says for when a crash may have lost what was written, unless somebody was answered only after it: Kafka writes at the latest when it does what else is due, and the
+// reference at once but where its writes hang. Nil where nobody crashes.
+func mayLose(run *history.History, profile *classic.Profile) func(observe.Window) bool {
+	var all []observe.Window
+	slack := newSlack(run.Header.Lateness(), run.Faults)
+	for _, crash := range run.Faults {
+		switch {
+		case !crash.Restarts():
+		case profile.Name != classic.Reference.Name:
+			all = append(all, observe.Window{Earliest: slack.before(crash.At), Latest: crash.Gone})
+		default:
+			for _, f := range run.Faults {
+				if f.Kind == history.AppendHangs && f.At <= crash.Gone && f.End() >= crash.At {
+					all = append(all, observe.Window{Earliest: f.At, Latest: crash.Gone})
+				}
+			}
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return func(at observe.Window) bool { return len(within(all, at)) > 0 }
+}
 
 // appends notes when what the target wrote may have failed, and may have hung.
 func (p *partition) appends(faults []history.Fault) {

@@ -57,9 +57,8 @@ func (j *judge) restart(e *explanation, op *operation, next *set) {
 	}
 	j.world.Unload(e.branch, crash, func(o observe.Outcome) bool {
 		j.world.LoadStarts(o.Branch, crash, func(o observe.Outcome) bool {
-			j.loaded(e, o.Branch, loaded, next)
-			if unborn, ok := j.world.Unborn(o.Branch); ok {
-				j.loaded(e, unborn, loaded, next)
+			for b := range o.Branch.Surviving() {
+				j.loaded(e, b, loaded, next)
 			}
 			return j.abandoned() == nil
 		})

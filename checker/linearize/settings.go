@@ -56,6 +56,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		EmptyJoin:        profile.Name != classic.Reference.Name || hangs,
 		EarlyAnswers:     profile.Name != classic.Reference.Name || hangs,
 		KeepLog:          run.Restarts(),
+		MayLose:          mayLose(run, &profile),
 		Topics: func(topic string, partition int32) bool {
 			return partition >= 0 && partition < topics[topic]
 		},

@@ -200,7 +200,7 @@ func (w *World) settleOffsets(n, b *Branch, c *call, t *classic.Transition, at W
 	if c.event.Kind == classic.OffsetDelete && len(t.Replies) > 0 {
 		gone = c.deleted(w, t.Replies[0].Refused)
 	}
-	w.write(n, b, c, t, gone)
+	w.write(n, b, c, t, at, gone)
 	switch t.Offsets {
 	case classic.StoreOffsets:
 		n.ledger = b.store(c.put)

@@ -27,9 +27,7 @@ func (w *World) Foreign(group string, log []gen.Logged) (*Branch, error) {
 			return nil, fmt.Errorf("record %d: %w", i, err)
 		}
 	}
-	if l.group != nil || len(l.offsets) > 0 || len(l.pending) > 0 {
-		b.log = &l
-	}
+	b.log = l.orNone()
 	return b, nil
 }
 

@@ -33,15 +33,26 @@ func (b *Branch) Bind(names Binding) *Branch {
 			h.id = id
 		}
 	}
-	if n.log != nil && n.log.group != nil {
-		group := *n.log.group
-		for i := range group.holders {
-			if id, ok := names[group.holders[i].id]; ok && group.holders[i].id != "" {
-				group.holders[i].id = id
-			}
-		}
-		n.log = &logged{group: &group, ledger: n.log.ledger}
+	n.log = n.log.bind(names)
+	return &n
+}
+
+// bind is the log with ghosts named.
+func (l *logged) bind(names Binding) *logged {
+	if l == nil {
+		return nil
 	}
+	n := *l
+	if n.before = l.before.bind(names); l.group == nil {
+		return &n
+	}
+	group := *l.group
+	for i := range group.holders {
+		if id, ok := names[group.holders[i].id]; ok && group.holders[i].id != "" {
+			group.holders[i].id = id
+		}
+	}
+	n.group = &group
 	return &n
 }
 

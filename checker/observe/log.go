@@ -13,6 +13,7 @@ import (
 type logged struct {
 	group *recorded // nil where it has no record of the group, only of offsets
 	ledger
+	before *logged // see lost.go
 }
 
 // recorded is what the record of a group says. It is never changed in place.
@@ -28,7 +29,7 @@ type recorded struct {
 var unrecorded = recorded{state: classic.State{Phase: classic.Empty, FirstGen: true}}
 
 // write puts the records of a step into the log of n. gone are the partitions whose offsets the step has taken away.
-func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(partition) bool) {
+func (w *World) write(n, b *Branch, c *call, t *classic.Transition, at Window, gone func(partition) bool) {
 	if !w.config.KeepLog {
 		return
 	}
@@ -36,10 +37,7 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(pa
 	if !writes && c.event.Kind != classic.TxnMarker {
 		return // n has the log of b
 	}
-	l := logged{}
-	if b.log != nil {
-		l = *b.log
-	}
+	l := *b.log.orEmpty()
 	if c.event.Kind == classic.TxnMarker {
 		l.ledger = l.end(c.producer, !c.event.Aborted) // whatever is in memory (offset-delete.pending)
 	}
@@ -63,10 +61,10 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, gone func(pa
 			l.ledger = l.without(gone, tombstoned)
 		}
 	}
-	n.log = nil
-	if l.group != nil || len(l.offsets) > 0 || len(l.pending) > 0 {
-		n.log = &l
+	if l.before = nil; w.mayLose(c, t, at) {
+		l.before = b.log.orEmpty()
 	}
+	n.log = l.orNone()
 }
 
 // record takes over the group as it is, or as it was when the step created it.
@@ -133,6 +131,9 @@ func (l *logged) same(o *logged) bool {
 	if l == nil || o == nil || l == o {
 		return l == o
 	}
+	if !l.before.same(o.before) {
+		return false
+	}
 	if (l.group == nil) != (o.group == nil) || !l.ledger.same(o.ledger) {
 		return false
 	}
@@ -151,7 +152,7 @@ func (r *recorded) branch() Branch {
 
 // aged says whether two logs that are the same also say the same of ages.
 func (l *logged) aged(o *logged) bool {
-	return l == o || l.recorded().emptySince == o.recorded().emptySince && l.ledger.aged(o.ledger)
+	return l == o || l.recorded().emptySince == o.recorded().emptySince && l.ledger.aged(o.ledger) && l.before.aged(o.before)
 }
 
 // hull merges logs that are the same.
@@ -159,7 +160,7 @@ func (l *logged) hull(o *logged) *logged {
 	if l == o || l.aged(o) {
 		return l
 	}
-	m := &logged{group: l.group, ledger: l.ledger.hull(o.ledger)}
+	m := &logged{group: l.group, ledger: l.ledger.hull(o.ledger), before: l.before.hull(o.before)}
 	if since := l.recorded().emptySince.hull(o.recorded().emptySince); since != l.recorded().emptySince {
 		group := *l.group
 		group.emptySince = since

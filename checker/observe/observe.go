@@ -79,9 +79,12 @@ type Config struct {
 	Tick time.Duration
 
 	// EarlyAnswers: a JoinGroup that makes its group may be answered before the record of the group is written, so that DescribeGroups and ListGroups of a
-	// coordinator that shows what is written do not show it yet (describe.unseen), and one that crashes has lost it. It is for the judge to say for how long: see
-	// Unwritten and Unborn.
+	// coordinator that shows what is written do not show it yet (describe.unseen). It is for the judge to say for how long: see Unwritten.
 	EarlyAnswers bool
+
+	// MayLose says whether a crash may lose what is written within the window, unless somebody is answered only after it (see Branch.Surviving). Nil: what is
+	// written is in the log at once.
+	MayLose func(at Window) bool
 
 	// SlowWrites leaves the leader's assignment in flight after its SyncGroup until FinishWrite; otherwise the write ends with the
 	// request.
@@ -123,6 +126,9 @@ type Request struct {
 	// Slow leaves the leader's assignment in flight after its SyncGroup until FinishWrite, as Config.SlowWrites does for all, and what an OffsetCommit stores until
 	// Land; of a commit no outcome is yielded then that writes nothing.
 	Slow bool
+
+	// Unanswered: the request is known never to have been answered, so that a crash may lose what it writes also where its answer waits for that.
+	Unanswered bool
 
 	// Hangs: what the request writes may take its time, also by contract (see Raced, Removed, Joins).
 	Hangs bool

@@ -86,7 +86,7 @@ func (l *logged) hash() uint64 {
 	if l.group != nil {
 		sum = ^sum
 	}
-	return sum
+	return sum + 5*l.before.hash()
 }
 
 // match finds for each slot of b in use the slot of o with the same identity; ok only if the branches differ in nothing but windows.

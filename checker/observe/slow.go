@@ -47,11 +47,8 @@ func (w *World) Land(b *Branch, r Request, at Window) (Outcome, error) {
 	put := w.aged(c.put, at)
 	n.state.Offsets, n.ledger = true, b.store(put)
 	if w.config.KeepLog {
-		l := logged{}
-		if b.log != nil {
-			l = *b.log
-		}
-		l.ledger = l.store(put)
+		l := *b.log.orEmpty()
+		l.ledger, l.before = l.store(put), nil // whoever sees it, sees it written
 		n.log = &l
 	}
 	return Outcome{Branch: n}, nil

@@ -62,15 +62,3 @@ func (w *World) unseen(b *Branch, c *call, at Window, yield func(Outcome) bool) 
 	})
 	return more
 }
-
-// Unborn is a branch without a group of which the log has no more than that a JoinGroup has made it: that may have been answered before it was written
-// (Config.EarlyAnswers), so that a coordinator which crashes has never had the group. False for other branches.
-func (w *World) Unborn(b *Branch) (*Branch, bool) {
-	l := b.log
-	if !w.config.EarlyAnswers || l == nil || l.group == nil || l.group.state != unrecorded.state || len(l.offsets) > 0 || len(l.pending) > 0 {
-		return nil, false
-	}
-	n := *b
-	n.log = nil
-	return &n, true
-}

@@ -1,0 +1,70 @@
+package linearize
+
+import (
+	"testing"
+
+	"github.com/muster-kafka/muster/checker/history"
+)
+
+// left: A, the only member, has left by 12 ms. Where an id is pending the group is emptied by a timer, and nobody waits for its record. It is seen Empty by 15 ms.
+func (b *book) left(pending bool) {
+	if pending {
+		b.join("b", 6, 7, "", refusedJoin(79, "B"))
+	}
+	b.leave("a", 10, 12, "A")
+	b.describe(14, 15, "Empty", "consumer")
+}
+
+// TestLost: a crash loses what was still being written, and what nobody was answered after.
+func TestLost(t *testing.T) {
+	back := func(b *book) { b.heartbeat("a", 250, 251, "A", 1, 0) } // the record of generation 1 was loaded
+	gone := func(b *book) { b.heartbeat("a", 250, 251, "A", 1, 25) }
+	for _, test := range []struct {
+		name    string
+		profile string
+		hangs   int64 // until then, from 9 ms on
+		crash   int64
+		write   func(b *book)
+		then    func(b *book)
+		want    Result
+	}{
+		{"emptied by a timer", "reference", 20, 20, func(b *book) { b.left(true) }, back, Legal},
+		{"emptied by a timer, and kept", "reference", 20, 20, func(b *book) { b.left(true) }, gone, Legal},
+		{"when nothing hangs any more", "reference", 17, 20, func(b *book) { b.left(true) }, back, Illegal},
+		{"before an answer that has waited", "reference", 20, 20, func(b *book) { b.left(true); b.commit("c", 16, 18, "", -1, 1, 0) }, back, Illegal},
+		{"before an answer that has waited, and kept", "reference", 20, 20, func(b *book) { b.left(true); b.commit("c", 16, 18, "", -1, 1, 0) }, gone, Legal},
+		{"emptied by a request that waits", "reference", 20, 20, func(b *book) { b.left(false) }, back, Illegal},
+		{"emptied by a request whose answer did not come", "reference", 20, 20, func(b *book) { b.left(false); eaten(&b.Calls[len(b.Calls)-2]) }, back, Legal},
+		{"emptied by a timer, on Kafka", "4.3.1", 0, 20, func(b *book) { b.left(true) }, back, Legal},
+		{"emptied by a timer, on Kafka, long before", "4.3.1", 0, 140, func(b *book) { b.left(true) }, back, Illegal},
+		{"emptied by a request that does not wait, on 3.9", "3.9.2", 0, 20, func(b *book) { b.left(false) }, back, Legal},
+		{"emptied by a request that waits, on 4.3", "4.3.1", 0, 20, func(b *book) { b.left(false) }, back, Illegal},
+		{"with the record that made the group", "reference", 20, 20, func(b *book) { b.left(true) }, func(b *book) { b.describe(250, 251, "Dead", "") }, Illegal},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBook(test.profile)
+			if test.hangs > 0 {
+				b.trouble(history.AppendHangs, 9, test.hangs)
+			}
+			b.alone()
+			test.write(b)
+			b.restart(test.crash, test.crash+1, 200)
+			test.then(b)
+			b.verdict(t, test.want)
+		})
+	}
+}
+
+// TestLostFirst: a group that has been emptied before its first generation was written has, after a crash, what its JoinGroup wrote, which says nothing of a protocol type.
+func TestLostFirst(t *testing.T) {
+	for until, want := range map[int64]Result{20: Legal, 17: Illegal} {
+		b := newBook("reference")
+		b.trouble(history.AppendHangs, 9, until)
+		b.join("a", 0, 1, "", refusedJoin(79, "A"))
+		b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+		b.left(true)
+		b.restart(20, 21, 40)
+		b.describe(50, 51, "Empty", "")
+		b.verdict(t, want)
+	}
+}
