@@ -7,7 +7,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker"
-	"github.com/muster-kafka/muster/checker/history"
 	"github.com/muster-kafka/muster/checker/observe"
 )
 
@@ -50,13 +49,10 @@ func (p *partition) overtakes() {
 	}
 }
 
-// lands is by when the assignment of a call has been written: before its answer, and where there is none as soon as it would be due.
+// lands is by when the assignment of a call has been written: before its answer, and where there is none as soon as it would be due, also where the client has given it up before.
 func (c *call) lands() int64 {
-	switch {
-	case c.actual != nil:
+	if c.actual != nil {
 		return c.to
-	case c.outcome == history.GivenUp:
-		return min(c.to, c.taken)
 	}
 	return c.taken
 }

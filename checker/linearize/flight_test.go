@@ -149,3 +149,22 @@ func TestSupersededAssignment(t *testing.T) {
 		}
 	}
 }
+
+// TestSupersededBySomethingLate: A's first SyncGroup is given up at 12 ms and arrives only when its second one waits, which it supersedes. What it assigns is being written until a
+// rebalance overtakes it.
+func TestSupersededBySomethingLate(t *testing.T) {
+	for late, want := range map[bool]Result{true: Legal, false: Illegal} {
+		b := newBook("reference")
+		b.join("a", 0, 1, "", refusedJoin(79, "A"))
+		b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+		if late {
+			b.sync("a", 10, 12, "A", 1, []string{"A"}, 0, "A")
+			lost(b.last())
+		}
+		b.sync("a", 15, 32, "A", 1, []string{"A"}, 27, "")
+		b.join("c", 33, 34, "", refusedJoin(79, "C"))
+		b.join("c", 35, 40, "C", joined(2, "A", "C"))
+		b.join("a", 36, 40, "A", joined(2, "A", "A", "A", "C"))
+		b.verdict(t, want)
+	}
+}

@@ -159,7 +159,7 @@ func TestKafkaInterrupt(t *testing.T) {
 func TestKafkaNoSuchRelease(t *testing.T) {
 	needKafka(t)
 	t.Parallel()
-	muster(t, 2*time.Minute, "verify", "kafka:4.99.0").expect(t, 3, "4.99.0", "verdict: unavailable")
+	muster(t, 2*time.Minute, "verify", "kafka:4.99.0").expect(t, 3, "was to judge kafka:4.99.0", "known are", "verdict: unavailable")
 }
 
 // TestKafkaCampaign kills a broker in the middle of what many clients do. Kafka holds, or the machine is too busy to say so. At night there is time

@@ -16,11 +16,15 @@ func (v *Verdict) WriteTable(w io.Writer) error {
 	if v.Random != nil || v.Linearizability != nil || v.Diff != nil {
 		seed = fmt.Sprintf(" (--seed %d)", v.Seed)
 	}
-	did := [2]string{"judged", "against"}
+	do, with := "judge", "against"
 	if v.Diff != nil {
-		did = [2]string{"compared", "with"}
+		do, with = "compare", "with"
 	}
-	fmt.Fprintf(&b, "muster %s %s %s %s %s%s\n\n", v.Muster, did[0], v.Target, did[1], v.ComparedWith, seed)
+	did := do + "d"
+	if v.Result == Unavailable {
+		did = "was to " + do
+	}
+	fmt.Fprintf(&b, "muster %s %s %s %s %s%s\n\n", v.Muster, did, v.Target, with, v.ComparedWith, seed)
 	v.rows(&b)
 	list(&b, "FAILURE", v.Failures)
 	list(&b, "KNOWN FAILURE", v.Known)
