@@ -33,7 +33,7 @@ part 'starved machines' 150 $GO test -count=1 -timeout 10m -run '^TestStarvedMac
 # Then what only takes the processor.
 part 'unit, with the race detector, ten times' 1200 env MUSTER_LINEARIZE_RUNS=250 $GO test -race -count=10 -timeout 20m -skip '^TestKafka' ./model/... ./impl/... ./checker/linearize ./checker/history ./checker/traffic ./checker/campaign/... ./checker/lockstep ./checker/observe ./internal/differ
 part 'the log, crashed and damaged everywhere' 600 env MUSTER_CRASHES=1 $GO test -count=1 -timeout 30m -skip '^TestKafka' ./impl/store
-part 'simulation of muster serve' 900 $GO test -count=1 -timeout 40m -v -run '^TestShell$' ./fuzz/shell -args -runs 20000
+part 'simulation of muster serve' 900 $GO test -count=1 -timeout 40m -v -run '^TestShell$' ./fuzz/shell -args -runs 20000 -from "$(date +%Y%j)00000"
 part 'legal histories, ten thousand' 300 env MUSTER_LINEARIZE_RUNS=5100 $GO test -count=1 -timeout 30m -v -run '^TestSpecificationIsLegal$' ./checker/linearize
 part 'a second opinion on small histories' 900 env MUSTER_SECOND_OPINION=1 $GO test -count=1 -timeout 40m -run '^Test(Timed|Untimed)Agreement$' ./checker/linearize
 owners() { # legal logs, spoilt logs, and real consumers to whom everything happens

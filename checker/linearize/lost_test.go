@@ -68,3 +68,36 @@ func TestLostFirst(t *testing.T) {
 		b.verdict(t, want)
 	}
 }
+
+// TestLostAssignment: A's first SyncGroup is told that its second one has come, while what it assigns is still being written.
+func TestLostAssignment(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		hangs  int64
+		second int64 // when the answer to the second one comes; 0 is never
+		code   int16 // what a heartbeat is told after the crash
+		want   Result
+	}{
+		{"lost", 20, 0, 25, Legal},
+		{"kept", 20, 0, 0, Legal},
+		{"lost after it was written", 17, 0, 25, Illegal},
+		{"lost after it was answered", 20, 18, 25, Illegal},
+		{"kept after it was answered", 20, 18, 0, Legal},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBook("reference")
+			b.trouble(history.AppendHangs, 9, test.hangs)
+			b.join("a", 0, 1, "", refusedJoin(79, "A"))
+			b.join("a", 2, 3, "A", joined(1, "A", "A", "A"))
+			b.sync("a", 10, 14, "A", 1, []string{"A"}, 27, "")
+			if b.sync("a", 12, 20, "A", 1, []string{"A"}, 0, "A"); test.second == 0 {
+				eaten(b.last())
+			} else {
+				b.last().Return = test.second * 1e6
+			}
+			b.restart(20, 21, 40)
+			b.heartbeat("a", 50, 51, "A", 1, test.code)
+			b.verdict(t, test.want)
+		})
+	}
+}

@@ -34,7 +34,8 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, at Window, g
 		return
 	}
 	writes := len(t.Records) > 0 && c.event.Write != classic.WriteFailed
-	if !writes && c.event.Kind != classic.TxnMarker {
+	written := c.event.Kind == classic.WriteDone && c.event.Write != classic.WriteFailed // what its SyncGroup has put there
+	if !writes && !written && c.event.Kind != classic.TxnMarker {
 		return // n has the log of b
 	}
 	l := *b.log.orEmpty()
@@ -61,7 +62,7 @@ func (w *World) write(n, b *Branch, c *call, t *classic.Transition, at Window, g
 			l.ledger = l.without(gone, tombstoned)
 		}
 	}
-	if l.before = nil; w.mayLose(c, t, at) {
+	if l.before = nil; !written && w.mayLose(c, t, at) {
 		l.before = b.log.orEmpty()
 	}
 	n.log = l.orNone()

@@ -20,6 +20,8 @@ func (w *World) awaited(c *call, t *classic.Transition) bool {
 	switch c.event.Kind {
 	case classic.JoinGroup:
 		return t.Rekeyed >= 0 // static.replaced.record
+	case classic.SyncGroup:
+		return !c.event.Slow // the next SyncGroup may let it be answered before; what ends the write is WriteDone
 	case classic.LeaveGroup:
 		return w.config.Profile.WritesReported
 	}
