@@ -31,10 +31,23 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// stop is how long a run may take, which takes some 30 ms.
+const stop = 3 * time.Minute
+
+// again is the command for a seed.
+func again(seed uint64) string {
+	return fmt.Sprintf("go test ./fuzz/shell -run '^TestShell$' -v -args -seed %d", seed)
+}
+
 // simulate is a run as a whole. Nothing is collected meanwhile: that would interrupt goroutines anywhere, and have others go on first.
 func simulate(t *testing.T, o options) (w *world) {
 	t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	stuck := time.AfterFunc(stop, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("seed %d has come to a stop: somebody waits where the simulation cannot see it, such as for a lock; see the goroutines below\nagain: %s", o.seed, again(o.seed)))
+	})
+	defer stuck.Stop()
 	synctest.Test(t, func(*testing.T) { w = run(o) })
 	return w
 }
@@ -123,7 +136,7 @@ func fail(t *testing.T, w *world) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%s\n  what happened: %s\n  again: go test ./fuzz/shell -run '^TestShell$' -v -args -seed %d\n  why: muster check %s", text, happened, w.o.seed, path)
+	return fmt.Sprintf("%s\n  what happened: %s\n  again: %s\n  why: muster check %s", text, happened, again(w.o.seed), path)
 }
 
 // TestAgain: the same seed gives the same run, bit for bit.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/muster-kafka/muster/impl/core"
@@ -145,6 +146,48 @@ func TestCrashAnywhere(t *testing.T) {
 }
 
 func lines(s string) []string { return strings.Split(s, "\n") }
+
+// Who reads, as compaction does, does not wait for a disk that takes its time to sync what others write.
+func TestReadDuringSync(t *testing.T) {
+	var slow atomic.Bool
+	begun, end := make(chan struct{}, 1), make(chan struct{})
+	l := open(t, errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if slow.Load() && (op.Kind == errorfs.OpFileSyncData || op.Kind == errorfs.OpFileSync) && strings.HasSuffix(op.Path, ".log") {
+			begun <- struct{}{}
+			<-end
+		}
+		return nil
+	})), as(store.Fsync))
+	defer shut(t, l)
+	tombstone := core.Append{Records: []core.Record{{Kind: core.GroupTombstone, Group: "g"}}}
+	if err := put(l, tombstone); err != nil {
+		t.Fatal(err)
+	}
+	slow.Store(true)
+	written, read := make(chan error, 1), make(chan error, 1)
+	l.Append(0, tombstone, func(err error) { written <- err })
+	<-begun
+	go func() {
+		loaded, err := l.Load(0, func([]core.Record) error { return nil })
+		if err == nil && loaded.Records == 0 {
+			err = errors.New("the first write was not read")
+		}
+		read <- err
+	}()
+	select {
+	case err := <-read:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for the sync")
+	}
+	slow.Store(false)
+	close(end)
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
 
 // Under os, too, a write is safe from the end of the machine once the interval is over.
 func TestSyncedInTheBackground(t *testing.T) {
