@@ -217,9 +217,10 @@ func (c *campaign) finish(one *cell, recorded *history.History, ended time.Time)
 }
 
 // initialDelay is how long the first rebalance of a group waits. Kafka starts a timer for it even where it is to wait for no time at all, so
-// others may join before that fires; only the reference completes such a rebalance with the JoinGroup that begins it.
+// others may join before that fires; only the reference completes such a rebalance with the JoinGroup that begins it, and only where nothing is on its way to its log
+// (core.Arm): in memory nothing ever is, on the disk of a server that can be killed something may be.
 func (c *campaign) initialDelay() time.Duration {
-	if slices.Equal(c.o.Profiles, []string{reference}) {
+	if _, mortal := c.target.(Mortal); !mortal && slices.Equal(c.o.Profiles, []string{reference}) {
 		return c.caps.InitialDelay
 	}
 	return max(c.caps.InitialDelay, time.Nanosecond)

@@ -19,15 +19,16 @@ import (
 //     waits for its record, so that what was seen of Kafka then (races.go, leaves.go, writing.go) may happen to the reference, too. A leader's assignment is told of in flight.go.
 //     Timers of no length wait for the writes that are open, so that the first rebalance of a group takes a while (settings.go).
 
-// mayLose says for when a crash may have lost what was written, unless somebody was answered only after it: Kafka writes at the latest when it does what else is due, and the
-// reference at once but where its writes hang. Nil where nobody crashes.
+// mayLose says for when a crash may have lost what was written, unless somebody was answered only after it. A process writes at the latest when it does what else is due; where
+// the history tells when writes hang, as a simulation does, or the log is in memory, the reference writes at once at all other times. Nil where nobody crashes.
 func mayLose(run *history.History, profile *classic.Profile) func(observe.Window) bool {
 	var all []observe.Window
 	slack := newSlack(run.Header.Lateness(), run.Faults)
+	exact := profile.Name == classic.Reference.Name && (run.Header.InitialDelay == 0 || run.Had(history.AppendHangs))
 	for _, crash := range run.Faults {
 		switch {
 		case !crash.Restarts():
-		case profile.Name != classic.Reference.Name:
+		case !exact:
 			all = append(all, observe.Window{Earliest: slack.before(crash.At), Latest: crash.Gone})
 		default:
 			for _, f := range run.Faults {

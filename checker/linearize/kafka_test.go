@@ -267,7 +267,7 @@ func TestSmallAndWrongForTheSameReason(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.Header.Profile = profile
+			h.Header.Profile, h.Header.InitialDelay = profile, 0 // of which timers of no length take none
 			group := h.Header.Groups[0]
 			m := &minimiser{group: group, limits: Limits{}.withDefaults()}
 			small, found := minimise(t.Context(), h, group, Limits{}, 20*time.Second)

@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"testing"
+	"time"
 
 	"github.com/muster-kafka/muster/checker/history"
 )
@@ -99,5 +100,21 @@ func TestLostAssignment(t *testing.T) {
 			b.heartbeat("a", 50, 51, "A", 1, test.code)
 			b.verdict(t, test.want)
 		})
+	}
+}
+
+// TestTimersOfNoLength: A leaves where an id is pending, so that a timer of no length empties the group; B comes in between. The reference has nobody in between but where something
+// is on its way to its log: a header says so by an initial delay.
+func TestTimersOfNoLength(t *testing.T) {
+	for delay, want := range map[time.Duration]Result{0: Illegal, time.Nanosecond: Legal} {
+		b := newBook("reference")
+		b.Header.InitialDelay = delay
+		b.alone()
+		b.join("b", 6, 7, "", refusedJoin(79, "B"))
+		b.join("c", 8, 9, "", refusedJoin(79, "C"))
+		b.leave("a", 10, 12, "A")
+		b.join("b", 13, 14, "B", joined(2, "B", "B", "B"))
+		b.heartbeat("b", 15, 16, "B", 2, 0)
+		b.verdict(t, want)
 	}
 }

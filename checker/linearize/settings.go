@@ -53,7 +53,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		Tick:             h.Tick,
 		InitialDelay:     delay,
 		MaxSize:          h.MaxSize,
-		EmptyJoin:        profile.Name != classic.Reference.Name || hangs,
+		EmptyJoin:        profile.Name != classic.Reference.Name || delay > 0,
 		EarlyAnswers:     profile.Name != classic.Reference.Name || hangs,
 		KeepLog:          run.Restarts(),
 		MayLose:          mayLose(run, &profile),

@@ -2,6 +2,8 @@ package server
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -24,4 +26,31 @@ func TestInstantDelay(t *testing.T) {
 	if j := resp.(*kmsg.JoinGroupResponse); j.ErrorCode != core.None || j.Generation != 1 || j.LeaderID != j.MemberID {
 		t.Errorf("answered %+v", j)
 	}
+}
+
+// What is due before a request comes has happened before it, with the timers of no length that it brings: a group whose last member has expired is Empty, although an id is
+// outstanding, and who joins then makes the next generation.
+func TestInstantAfterWhatIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLoop(running(core.Settings{MinSessionTimeout: time.Millisecond}, groupstats.New(groupstats.Options{}), func(err error) { t.Error(err) }), nil)
+		l.stop() // nobody but who asks lets time pass
+		l.stopped = false
+		join := func(id string, version int16, session time.Duration) *kmsg.JoinGroupResponse {
+			req := kmsg.NewPtrJoinGroupRequest()
+			req.Group, req.ProtocolType, req.MemberID = "g", "consumer", id
+			req.SessionTimeoutMillis, req.RebalanceTimeoutMillis = int32(session.Milliseconds()), 10_000
+			req.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range"}}
+			resp, err := l.ask(0, core.Request{Message: req, Version: version}, func() { t.Error("the request had to wait") })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return resp.(*kmsg.JoinGroupResponse)
+		}
+		join("", 3, 100*time.Millisecond)
+		one, other := join("", 4, 10*time.Second), join("", 4, 10*time.Second)
+		time.Sleep(200 * time.Millisecond)
+		if j := join(one.MemberID, 4, 10*time.Second); j.ErrorCode != core.None || j.Generation != 3 || other.MemberID == "" {
+			t.Errorf("answered %+v: want generation 3", j)
+		}
+	})
 }

@@ -199,6 +199,7 @@ func (l *loop) setAlarm() {
 	}
 }
 
+// fireDue fires what is due, and what of no length that brings: who comes next finds it done.
 func (l *loop) fireDue() {
 	for {
 		due, ok := l.timers.TakeDue(time.Now())
@@ -206,6 +207,7 @@ func (l *loop) fireDue() {
 			return
 		}
 		l.step(due)
+		l.fireInstant()
 	}
 }
 
