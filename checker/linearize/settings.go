@@ -54,7 +54,7 @@ func configOf(run *history.History, broken []classic.RuleID) (observe.Config, er
 		InitialDelay:     delay,
 		MaxSize:          h.MaxSize,
 		EmptyJoin:        profile.Name != classic.Reference.Name || delay > 0,
-		EarlyAnswers:     profile.Name != classic.Reference.Name || hangs,
+		EarlyAnswers:     profile.Name != classic.Reference.Name, // which shows what is on its way
 		KeepLog:          run.Restarts(),
 		MayLose:          mayLose(run, &profile),
 		Topics: func(topic string, partition int32) bool {
