@@ -27,6 +27,10 @@ type manner struct {
 // attempt runs the scenario once. Each, called after every block with its text, ends the attempt by returning false. The groups that
 // could not be removed are returned.
 func (s *Scenario) attempt(ctx context.Context, tg target.Target, group string, how manner, each func(r *run, block int, got []string) bool) ([]string, error) {
+	group, err := tg.Capabilities().Named(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBroken, err)
+	}
 	r := newRun(ctx, tg, group)
 	if how.health != nil {
 		r.health = how.health
@@ -48,7 +52,7 @@ func (s *Scenario) attempt(ctx context.Context, tg target.Target, group string, 
 		r.gate = enter(tg)
 		defer r.gate.leave()
 	}
-	err := r.all(s, each)
+	err = r.all(s, each)
 	if _, virtual := tg.(Chooser); virtual {
 		return nil, err // it forgets everything before the next attempt
 	}

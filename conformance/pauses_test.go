@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,17 +35,28 @@ func (c betweenConn) Send(req kmsg.Request, version int16) *target.Call {
 	return c.send(c.Conn, req, version)
 }
 
-// late is the target behind something that holds requests up, each for as long as pause says.
+// late is the target behind something that holds requests up, each for as long as pause says, or until those before it that are held up have
+// gone on: what pauses does not mix up their order.
 func late(tg target.Target, pause func(kmsg.Request) time.Duration) between {
 	clock := tg.Clock()
+	var mu sync.Mutex
+	last := make(chan struct{})
+	close(last)
 	return between{tg, func(to target.Conn, req kmsg.Request, version int16) *target.Call {
 		d := pause(req)
 		if d <= 0 {
 			return to.Send(req, version)
 		}
 		call := target.NewCall(req, version, clock.Now())
+		gone := make(chan struct{})
+		mu.Lock()
+		before := last
+		last = gone
+		mu.Unlock()
 		time.AfterFunc(d, func() {
+			<-before
 			inner := to.Send(req, version)
+			close(gone)
 			<-inner.Done()
 			resp, err := inner.Answer()
 			call.Finish(resp, err, clock.Now())

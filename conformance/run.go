@@ -30,7 +30,8 @@ type run struct {
 	gate       *gate
 	sent       bool // something was sent, so that there may be something to remove
 
-	base     string // real name of the scenario's group
+	base     string            // real name of the scenario's group
+	others   map[string]string // and of the others that it names
 	names    *names
 	actors   map[string]*actor
 	order    []*actor
@@ -99,7 +100,7 @@ type line struct {
 func newRun(ctx context.Context, tg target.Target, base string) *run {
 	caps := tg.Capabilities()
 	r := &run{
-		ctx: ctx, tg: tg, caps: caps, clock: tg.Clock(), base: base, names: newNames(), actors: map[string]*actor{},
+		ctx: ctx, tg: tg, caps: caps, clock: tg.Clock(), base: base, others: map[string]string{}, names: newNames(), actors: map[string]*actor{},
 		patience: max(3*time.Second, 10*caps.Settle) + 4*caps.Slack,
 		health:   newHealth(), acked: ledger{},
 		quiet: caps.Settle,
@@ -127,6 +128,9 @@ func (r *run) exec(b *script.Block, expected []*script.Variant) ([]string, error
 	for i := range b.Commands {
 		c := &b.Commands[i]
 		r.command = i
+		if err := r.nameGroups(c); err != nil {
+			return nil, err
+		}
 		r.catchUp(c)
 		if err := verbs[c.Verb].run(r, c); err != nil {
 			var skip *skipError
@@ -182,14 +186,28 @@ func (r *run) group(name string) string {
 	real := r.base
 	switch name {
 	case noGroup:
-		r.names.groups[""] = name
-		return ""
+		real = ""
 	case mainGroup:
 	default:
-		real += "-" + name
+		real = r.others[name]
 	}
 	r.names.groups[real] = name
 	return real
+}
+
+// nameGroups names the groups that a command is the first to name.
+func (r *run) nameGroups(c *script.Command) error {
+	for _, name := range groupsOf(c) {
+		if _, known := r.others[name]; known || name == mainGroup || name == noGroup {
+			continue
+		}
+		real, err := r.caps.Named(r.ctx, r.base+"-"+name)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errBroken, err)
+		}
+		r.others[name] = real
+	}
+	return nil
 }
 
 // say adds a line that belongs to no single request.

@@ -183,13 +183,24 @@ func (s *Scenario) timed() bool {
 func (s *Scenario) groups() map[string]bool {
 	names := map[string]bool{mainGroup: true}
 	for _, b := range s.File.Blocks {
-		for _, c := range b.Commands {
-			for _, key := range []string{"group", "also"} {
-				if g, ok := c.Arg(key); ok {
-					names[g] = true
-				}
+		for i := range b.Commands {
+			for _, g := range groupsOf(&b.Commands[i]) {
+				names[g] = true
 			}
 		}
+	}
+	return names
+}
+
+// groupsOf are the groups that a command names.
+func groupsOf(c *script.Command) (names []string) {
+	for _, key := range []string{"group", "also"} {
+		if g, ok := c.Arg(key); ok {
+			names = append(names, g)
+		}
+	}
+	if verbs[c.Verb].groups {
+		names = append(names, c.Words...)
 	}
 	return names
 }

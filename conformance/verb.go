@@ -18,6 +18,7 @@ type verb struct {
 	open    func(key string) bool // further keys: protocol names, actors, partitions
 	flags   []string
 	words   func([]string) error // what its words may be; nil: none
+	groups  bool                 // its words are groups
 	run     func(*run, *script.Command) error
 }
 

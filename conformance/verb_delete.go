@@ -11,6 +11,7 @@ func init() {
 		example: "delete group other v=2",
 		keys:    []string{"v"},
 		words:   groupNames,
+		groups:  true,
 		run:     runDelete,
 	})
 }

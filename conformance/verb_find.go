@@ -11,6 +11,7 @@ func init() {
 		example: "find-coordinator group other v=4",
 		keys:    []string{"v"},
 		words:   groupNames,
+		groups:  true,
 		run:     runFind,
 	})
 }

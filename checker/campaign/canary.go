@@ -68,6 +68,9 @@ func (k *canary) watch(ctx context.Context) {
 		}
 	}
 	defer drop()
+	if named, err := k.target.Capabilities().Named(ctx, k.group); err == nil {
+		k.group = named
+	}
 	clock := k.target.Clock()
 	for {
 		now, err := k.around.Enter(ctx)

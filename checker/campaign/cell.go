@@ -99,6 +99,12 @@ func (c *campaign) topic() string {
 // run makes the history of a cell and hands it over to be judged. Its clients do what they do until ctx is over; then nothing is done to their
 // connections any more, and they heal.
 func (c *campaign) run(ctx, healing context.Context, one *cell) {
+	if err := c.place(ctx, one); err != nil {
+		if ctx.Err() == nil {
+			c.fail(err)
+		}
+		return
+	}
 	clock := c.target.Clock()
 	one.started = clock.Now()
 	one.rec = &history.Recorder{Clock: clock.Now, Start: one.started, Groups: one.plan.Groups}
@@ -111,6 +117,16 @@ func (c *campaign) run(ctx, healing context.Context, one *cell) {
 	one.ended = clock.Now()
 	c.finish(one, one.rec.History(history.Header{}), one.ended)
 	c.handOver(healing, one, c.lostGroups(one))
+}
+
+// place gives the groups of a cell names by which one broker coordinates them all.
+func (c *campaign) place(ctx context.Context, one *cell) (err error) {
+	for i, group := range one.plan.Groups {
+		if one.plan.Groups[i], err = c.caps.Named(ctx, group); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // handOver removes the groups of a history that is over, where they must not stay, and has it judged unless it is lost.

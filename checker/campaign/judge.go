@@ -187,6 +187,7 @@ func (c *campaign) check(ctx context.Context, h *history.History) (linearize.Ver
 		}
 		if w.Result == linearize.Legal {
 			c.mu.Lock()
+			c.report.refute(c.o.Profiles[first])
 			c.using = i
 			c.mu.Unlock()
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/checker/history"
@@ -132,25 +133,35 @@ func TestManyIllegal(t *testing.T) {
 // TestProfiles judges by one profile after the other until one explains a history, and by that one first from then on.
 func TestProfiles(t *testing.T) {
 	c := judging(t, "reference", "scala")
-	dead := judged(7, beat(unknownMember), func(rec *history.Recorder, until int64) { // OffsetCommit of a member of no group, by version 9: Scala says 22
+	commit := func(rec *history.Recorder, until int64, code int16) { // of a member of no group, by version 9: Scala says 22
 		req, resp := kmsg.NewPtrOffsetCommitRequest(), kmsg.NewPtrOffsetCommitResponse()
 		req.Group, req.MemberID, req.Generation = "g", "nobody", 5
 		rt, rp := kmsg.NewOffsetCommitRequestTopic(), kmsg.NewOffsetCommitRequestTopicPartition()
 		rt.Topic, rt.Partitions = "t", append(rt.Partitions, rp)
 		req.Topics = append(req.Topics, rt)
 		at, ap := kmsg.NewOffsetCommitResponseTopic(), kmsg.NewOffsetCommitResponseTopicPartition()
-		ap.ErrorCode = 22
+		ap.ErrorCode = code
 		at.Topic, at.Partitions = "t", append(at.Partitions, ap)
 		resp.Topics = append(resp.Topics, at)
 		rec.Finish(rec.Begin("c", 1, req, 9), resp, history.Answered, "", until)
-	})
-	c.look(t.Context(), t.Context(), dead)
-	if c.report.Legal != 1 || c.report.Profiles["scala"] != 1 || c.using != 1 {
+	}
+	ofScala := func(rec *history.Recorder, until int64) { commit(rec, until, kerr.IllegalGeneration.Code) }
+	ofOthers := func(rec *history.Recorder, until int64) { commit(rec, until, kerr.GroupIDNotFound.Code) }
+	c.look(t.Context(), t.Context(), judged(6, beat(unknownMember)))
+	c.look(t.Context(), t.Context(), judged(7, beat(unknownMember), ofScala))
+	if c.report.Legal != 2 || c.report.Profiles["reference"] != 1 || c.report.Profiles["scala"] != 1 || c.using != 1 {
 		t.Errorf("%+v, using %d", c.report, c.using)
+	}
+	if c.report.Mixed() {
+		t.Error("what the first profile explains is not the second's as well")
 	}
 	c.look(t.Context(), t.Context(), judged(8, beat(0)))
 	if c.report.Illegal != 1 {
 		t.Errorf("what no profile explains: %+v", c.report)
+	}
+	c.look(t.Context(), t.Context(), judged(9, ofOthers))
+	if c.report.Legal != 3 || !c.report.Mixed() {
+		t.Errorf("now as Scala has it, now as others: %+v", c.report)
 	}
 }
 

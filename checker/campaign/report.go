@@ -38,7 +38,8 @@ type Report struct {
 	Consumers Consumers
 
 	Faults   map[history.FaultKind]int
-	Profiles map[string]int // groups by the profile that explains them
+	Profiles map[string]int // groups by the profile that explains them, the first of those that do
+	refuted  map[string]bool
 	Failures []linearize.Failure
 	Cleaned  int      // groups that are explained if the target has removed them, as they had nothing
 	Tardy    int      // groups that are explained if a timer was later than any may be: a few, which count as undecided
@@ -112,6 +113,25 @@ func (r *Report) add(seed uint64, g linearize.GroupVerdict, file string) {
 			r.Open = append(r.Open, Open{seed, g.Group, g.Reason, file})
 		}
 	}
+}
+
+// refute notes that a profile does not explain a history that another one explains.
+func (r *Report) refute(profile string) {
+	if r.refuted == nil {
+		r.refuted = map[string]bool{}
+	}
+	r.refuted[profile] = true
+}
+
+// Mixed says that no profile explains all groups, although each is explained by one: the target behaves now like this coordinator, now like that.
+// Groups that were judged before their profile was refuted count for the one that was not.
+func (r *Report) Mixed() bool {
+	for profile := range r.Profiles {
+		if !r.refuted[profile] {
+			return false
+		}
+	}
+	return len(r.Profiles) > 1
 }
 
 // Open is a group that could not be decided.

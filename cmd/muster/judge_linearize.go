@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/muster-kafka/muster/checker/campaign"
@@ -99,8 +102,9 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	if r.Untold > 0 {
 		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others. Their histories are beside those that are told of", r.Untold)
 	}
-	if len(r.Profiles) > 1 {
-		v.Warn("groups are explained by different profiles (%v), although a target should have one", r.Profiles)
+	if r.Mixed() {
+		names := slices.Sorted(maps.Keys(r.Profiles))
+		v.Warn("no one profile explains all groups: some are as only %s has it, although a target should be like one of them throughout", strings.Join(names, ", others as only "))
 	}
 	if r.Cleaned > 0 {
 		v.Warn("what was seen of %s can be explained only if the target removes groups that are Empty and have no offsets, as Kafka does now and then (offsets.retention.check.interval.ms)", counted(r.Cleaned, "group"))

@@ -279,6 +279,9 @@ func (o openOptions) wireOptions(address string, p *progress) (wire.Options, err
 func tellFindings(t *wire.Target, p *progress) {
 	found := t.Findings()
 	p.say("%s: %s, cluster %s, round trip %v", t.Name(), counted(found.Brokers, "broker"), found.ClusterID, rounded(found.RoundTrip))
+	if found.Home != "" {
+		p.say("  judged is the one at %s: all groups of this run are named so that it coordinates them", found.Home)
+	}
 	hows := map[string]bool{}
 	for _, s := range found.Settings {
 		p.say("  %s=%s (%s)", s.Name, s.Value, s.How)

@@ -115,6 +115,10 @@ type Capabilities struct {
 	// Prefix begins every group and topic name that the run creates on the target.
 	Prefix string
 
+	// Place makes the name of a group, which begins with Prefix, one whose coordinator is the one under judgement: it may append to it.
+	// Nil where every name is. Judges call Named.
+	Place func(ctx context.Context, group string) (string, error)
+
 	// MaxGroups is how many groups of ours may exist on the target at a time; 0 is no limit.
 	MaxGroups int
 
@@ -140,6 +144,15 @@ func Features() []Feature { return []Feature{Static, Transactions, OffsetDelete,
 
 // Has reports whether the target has the feature.
 func (c Capabilities) Has(f Feature) bool { return slices.Contains(c.Features, f) }
+
+// Named is the name that a group is to have on the target: the one given, which begins with Prefix, as Place makes it. A request over several
+// groups has one answer only if one broker coordinates them all, so a run in a cluster keeps to one.
+func (c Capabilities) Named(ctx context.Context, group string) (string, error) {
+	if c.Place == nil {
+		return group, nil
+	}
+	return c.Place(ctx, group)
+}
 
 // VersionRange is the range of versions that a target offers for an API, both ends included.
 type VersionRange struct{ Min, Max int16 }

@@ -46,6 +46,7 @@ func Cleanup(ctx context.Context, opts Options, prefix string) (Removed, error) 
 		opts:   opts,
 		dialer: dialer{addr: opts.Addr, host: host, tls: opts.TLS, sasl: opts.SASL, timeout: opts.Timeout},
 		table:  &table{brokers: map[int32]string{}, groups: map[string]int32{}},
+		home:   seedNode,
 	}
 	c := control{target: t}
 	defer c.close()

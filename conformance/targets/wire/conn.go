@@ -58,8 +58,10 @@ func (c *Conn) route(group string) (*link, error) {
 	if group != "" && c.target.table.many() {
 		ctx, cancel := context.WithTimeout(context.Background(), c.target.opts.Timeout)
 		defer cancel()
+		control := control{target: c.target}
+		defer control.close()
 		var err error
-		if node, err = c.target.coordinator(ctx, group); err != nil {
+		if node, err = c.target.coordinator(ctx, &control, group); err != nil {
 			return nil, fmt.Errorf("finding the coordinator of %s: %w", group, err)
 		}
 	}

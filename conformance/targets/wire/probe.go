@@ -40,8 +40,14 @@ func (t *Target) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := t.keepTo(ctx, &c, node); err != nil {
+		return err
+	}
 	if err := t.probeRoundTrip(ctx, &c); err != nil {
 		return err
+	}
+	if t.home != seedNode {
+		node = t.home
 	}
 	if err := t.probeSettings(ctx, node); err != nil {
 		return err
@@ -57,7 +63,7 @@ func (t *Target) probeCoordinator(ctx context.Context, c *control) (int32, error
 	if t.opts.LookOnly {
 		return t.anyNode(), nil
 	}
-	node, err := c.findCoordinator(ctx, t.caps.Prefix+"probe")
+	node, err := c.findCoordinator(ctx, t.caps.Prefix+probeGroup)
 	switch {
 	case kerr.IsRetriable(err):
 		return 0, fmt.Errorf("FindCoordinator: %w; the broker may still be starting, or __consumer_offsets has no leader: wait and run again", err)

@@ -38,15 +38,13 @@ func (t *table) addr(node int32) (string, bool) {
 }
 
 // coordinator is the node that coordinates a group. What was found is kept: in a run without faults groups do not move.
-func (t *Target) coordinator(ctx context.Context, group string) (int32, error) {
+func (t *Target) coordinator(ctx context.Context, c *control, group string) (int32, error) {
 	t.table.mu.Lock()
 	node, ok := t.table.groups[group]
 	t.table.mu.Unlock()
 	if ok {
 		return node, nil
 	}
-	c := control{target: t}
-	defer c.close()
 	node, err := c.findCoordinator(ctx, group)
 	if err != nil {
 		return 0, err
@@ -66,15 +64,16 @@ type control struct {
 func (c *control) close() {
 	if c.link != nil {
 		_ = c.link.close()
+		c.link = nil
 	}
 }
 
-// ask sends a request to the address given and waits for the answer, at most for the target's timeout.
+// ask sends a request to the broker that the run keeps to and waits for the answer, at most for the target's timeout.
 func (c *control) ask(ctx context.Context, req kmsg.Request, version int16) (kmsg.Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.target.opts.Timeout)
 	defer cancel()
 	if c.link == nil || c.link.dead() {
-		l, err := c.target.dialer.dial(ctx, "", "muster")
+		l, err := c.target.dialer.dial(ctx, c.target.homeAddr(), "muster")
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 type Findings struct {
 	ClusterID string
 	Brokers   int
+	Home      string        // of several, the address of the one that the run keeps to
 	RoundTrip time.Duration // of a request that needs no work
 	Settings  []Setting
 }
@@ -171,7 +172,10 @@ func (m *measurer) once(ctx context.Context, session time.Duration) (error, time
 		return nil, 0, err
 	}
 	defer c.Close()
-	group := fmt.Sprintf("%sprobe-%d", m.target.caps.Prefix, len(m.groups)+1)
+	group, err := m.target.caps.Named(ctx, fmt.Sprintf("%s%s-%d", m.target.caps.Prefix, probeGroup, len(m.groups)+1))
+	if err != nil {
+		return nil, 0, err
+	}
 	m.groups = append(m.groups, group)
 	req := kmsg.NewPtrJoinGroupRequest()
 	req.Group = group

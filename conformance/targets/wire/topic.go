@@ -90,7 +90,9 @@ func (t *Target) awaitTopic(ctx context.Context, name string) error {
 		return err
 	}
 	defer c.Close()
-	req.Group = t.caps.Prefix + "probe"
+	if req.Group, err = t.caps.Named(ctx, t.caps.Prefix+probeGroup); err != nil {
+		return err
+	}
 	req.Generation = -1
 	rt := kmsg.NewOffsetCommitRequestTopic()
 	rt.Topic = name

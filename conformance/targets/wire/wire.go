@@ -88,6 +88,7 @@ type Target struct {
 	admin  *kgo.Client
 	limit  *rate.Limiter // nil: none
 	table  *table
+	home   int32 // the broker that the run keeps to, seedNode where there is no choice; set while it is opened
 	found  Findings
 	topics []string // created by us
 
@@ -119,6 +120,7 @@ func Open(ctx context.Context, opts Options) (*Target, error) {
 	t := &Target{
 		opts:   opts,
 		dialer: dialer{addr: opts.Addr, host: host, tls: opts.TLS, sasl: opts.SASL, timeout: opts.Timeout},
+		home:   seedNode,
 		conns:  map[*Conn]struct{}{},
 		groups: map[string]struct{}{},
 	}
@@ -180,14 +182,14 @@ func (t *Target) doubt(format string, args ...any) {
 // Clock implements target.Target.
 func (t *Target) Clock() target.Clock { return target.WallClock{} }
 
-// Dial implements target.Target. The connection goes to the address given; requests of a group go on to its coordinator if that is
-// another broker.
+// Dial implements target.Target. The connection goes to the broker that the run keeps to; requests of a group go on to its coordinator if
+// that is another one.
 func (t *Target) Dial(ctx context.Context, clientID string) (target.Conn, error) {
-	l, err := t.actors().dial(ctx, "", clientID)
+	l, err := t.actors().dial(ctx, t.homeAddr(), clientID)
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{target: t, clientID: clientID, links: map[int32]*link{seedNode: l}, last: seedNode}
+	c := &Conn{target: t, clientID: clientID, links: map[int32]*link{t.home: l}, last: t.home}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {

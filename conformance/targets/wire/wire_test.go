@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -238,6 +239,48 @@ func TestCluster(t *testing.T) {
 	}
 	if len(used) < 2 {
 		t.Errorf("all groups went to %v: no routing was tested", used)
+	}
+}
+
+// TestKeepsToOneBroker judges the broker of a cluster that is at the address given: it coordinates all groups of the run, and gets what is not for a group.
+func TestKeepsToOneBroker(t *testing.T) {
+	cluster := newFake(t, kfake.NumBrokers(3))
+	for _, addr := range cluster.ListenAddrs() {
+		tg := open(t, Options{Addr: addr, Rate: 1000})
+		if got := tg.Findings().Home; got != addr {
+			t.Errorf("at %s the run keeps to %q", addr, got)
+		}
+		remove, list := kmsg.NewPtrDeleteGroupsRequest(), kmsg.NewPtrListGroupsRequest()
+		c := dial(t, tg, "A")
+		var want []string
+		for i := range 6 {
+			g, err := tg.Capabilities().Named(context.Background(), fmt.Sprintf("%s%d", tg.caps.Prefix, i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want = append(want, g); i < 3 {
+				join(t, c, g)
+			}
+		}
+		var listed []string
+		for _, g := range answer[*kmsg.ListGroupsResponse](t, dial(t, tg, "B"), list, 4).Groups {
+			if strings.HasPrefix(g.Group, tg.caps.Prefix) && !strings.Contains(g.Group, probeGroup) {
+				listed = append(listed, g.Group)
+			}
+		}
+		if slices.Sort(listed); !slices.Equal(listed, want[:3]) {
+			t.Errorf("at %s: %q are listed, want %q", addr, listed, want[:3])
+		}
+		remove.Groups = want
+		for i, g := range answer[*kmsg.DeleteGroupsResponse](t, c, remove, 2).Groups {
+			code := kerr.NonEmptyGroup.Code
+			if i >= 3 {
+				code = kerr.GroupIDNotFound.Code
+			}
+			if g.ErrorCode != code {
+				t.Errorf("at %s: group %s is answered %v, want %v", addr, g.Group, kerr.ErrorForCode(g.ErrorCode), kerr.ErrorForCode(code))
+			}
+		}
 	}
 }
 
