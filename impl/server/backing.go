@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -26,6 +27,10 @@ type backing struct {
 	network kfake.VirtualNetwork // where its brokers listen: that of node N on port N+1
 	offered map[kmsg.Key]core.VersionRange
 	hello   *kmsg.ApiVersionsResponse // what it says of its features
+
+	inUse  inUse // empty where nothing is kept
+	killed bool  // whoever used the folder last was
+	unkept *unkept
 
 	mu    sync.Mutex
 	lines []*line // to the brokers, for what nodes ask themselves
@@ -57,7 +62,8 @@ func startBacking(addrs []string, s core.Settings, o ClusterOptions) (*backing, 
 		kfake.BrokerConfigs(brokerConfigs(s)),
 	}
 	if o.Records != "" {
-		opts = append(opts, kfake.DataDir(o.Records), kfake.WithLogger(&unkept{o.Records, o.Report}))
+		b.unkept = &unkept{dir: o.Records, report: o.Report}
+		opts = append(opts, kfake.DataDir(o.Records), kfake.WithLogger(b.unkept))
 		if o.Sync {
 			opts = append(opts, kfake.SyncWrites())
 		}
@@ -73,6 +79,13 @@ func startBacking(addrs []string, s core.Settings, o ClusterOptions) (*backing, 
 		return nil, fmt.Errorf("starting kfake, which serves what is not group coordination: %w", err)
 	}
 	b.lines = make([]*line, len(addrs))
+	if o.Records != "" {
+		b.inUse = inUseOf(o.Records)
+		if b.killed, err = b.inUse.take(); err != nil {
+			b.close()
+			return nil, err
+		}
+	}
 	if err := b.greet(); err != nil {
 		b.close()
 		return nil, err
@@ -84,6 +97,7 @@ func startBacking(addrs []string, s core.Settings, o ClusterOptions) (*backing, 
 type unkept struct {
 	dir    string
 	report func(error)
+	any    atomic.Bool
 }
 
 // Logf implements kfake.Logger.
@@ -93,6 +107,7 @@ func (u *unkept) Logf(level kfake.LogLevel, format string, args ...any) {
 	}
 	err := fmt.Errorf("%s, where kfake keeps topics and records: %w", u.dir, fmt.Errorf(format, args...))
 	if strings.Contains(format, "persist") || strings.HasPrefix(format, "save") {
+		u.any.Store(true)
 		err = fmt.Errorf("%w; what cannot be written is gone with this process", err)
 	}
 	u.report(err)
@@ -178,6 +193,9 @@ func (b *backing) close() {
 	}
 	clear(b.lines)
 	b.cluster.Close()
+	if b.inUse != "" && !b.unkept.any.Load() {
+		_ = b.inUse.release() // who finds it takes the folder for one of a process that was killed, and looks at more than need be
+	}
 }
 
 // line is a connection to a broker of kfake.

@@ -50,6 +50,10 @@ type Cluster struct {
 	backing *backing
 	topics  *topicTable
 	ledger  *ledger
+
+	producers map[int64]transactionalID // that kfake knew when it began
+	ended     ends                      // how transactions had ended then, as far as that had to be found out
+
 	gate    *gate
 	stats   *groupstats.Stats
 	admin   *admin // may be nil
@@ -107,6 +111,9 @@ func (c *Cluster) start() error {
 	}
 	var err error
 	if c.backing, err = startBacking(addrs, settings, o); err != nil {
+		return err
+	}
+	if c.producers, c.ended, err = c.backing.begin(); err != nil {
 		return err
 	}
 	c.offered = core.Versions()
@@ -172,7 +179,7 @@ func (c *Cluster) startShards(settings core.Settings) {
 		}
 		c.shards = append(c.shards, l)
 		if c.options.Log != nil {
-			l.known = c.resume
+			l.fate = c.fate
 			l.begin(c.options.Log, int32(p), func(n store.Loaded, err error) { c.loads <- loadEnd{n, err} })
 		}
 		c.work.Go(l.run)

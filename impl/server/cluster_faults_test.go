@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/muster-kafka/muster/impl/core"
+	"github.com/muster-kafka/muster/impl/server"
 )
 
 // silent checks that nothing comes on a connection for a while.
@@ -143,5 +145,33 @@ move the coordinator at every 10th Heartbeat of group g
 	consume(t, 50, members...)
 	if err := members[0].CommitUncommittedOffsets(deadline(t)); err != nil {
 		t.Errorf("commit: %v", err)
+	}
+}
+
+// The end of a transaction that cannot be written is written again, as Kafka does with markers: whoever ends it is answered, and its offsets count.
+func TestFaultFailsMarkers(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"NOT_ENOUGH_REPLICAS", "NOT_LEADER_FOR_PARTITION", "KAFKA_STORAGE_ERROR", "REQUEST_TIMED_OUT"} {
+		for _, commit := range []bool{true, false} {
+			for where, change := range map[string]func(*server.ClusterOptions){
+				"in memory": func(*server.ClusterOptions) {}, "on disk": withLog(openDisk(t, vfs.NewMem())),
+			} {
+				c, _ := startLoaded(t, change, withFaults(t, "fail the 2nd append with "+code+"\nfail the 3rd append with "+code))
+				conn := dialTo(t, c.Addrs()[0])
+				p := newTxnProducer(t, c, time.Minute)
+				p.add("g")
+				if code := p.commitOffset(conn, "g", 10, 3); code != 0 {
+					t.Fatal(code)
+				}
+				p.end(commit, 3)
+				want := int64(-1)
+				if commit {
+					want = 10
+				}
+				if got := committed(t, conn, true, "g"); got[0] != want {
+					t.Errorf("%s %s, commit %v: %v, want %d", code, where, commit, got, want)
+				}
+			}
+		}
 	}
 }

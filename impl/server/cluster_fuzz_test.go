@@ -93,6 +93,11 @@ func batch(n int32) []byte {
 	b := kmsg.NewRecordBatch()
 	b.Magic, b.NumRecords, b.LastOffsetDelta, b.ProducerID, b.ProducerEpoch, b.FirstSequence = 2, n, n-1, 1, 0, 0
 	b.Records = []byte{12, 0, 0, 0, 1, 0, 0} // one record without key and value
+	return sealed(b)
+}
+
+// sealed is a batch as it is sent, with its length and its checksum.
+func sealed(b kmsg.RecordBatch) []byte {
 	b.Length = int32(len(b.AppendTo(nil)) - 12)
 	raw := b.AppendTo(nil)
 	binary.BigEndian.PutUint32(raw[17:], crc32.Checksum(raw[21:], crc32.MakeTable(crc32.Castagnoli)))

@@ -20,6 +20,8 @@ type txnProducer struct {
 	conn  net.Conn // to the coordinator of transactions
 	id    int64
 	epoch int16
+
+	sequence int32 // of its next record
 }
 
 func newTxnProducer(t *testing.T, c *server.Cluster, timeout time.Duration) *txnProducer {

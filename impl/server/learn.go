@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -13,8 +14,10 @@ import (
 // learn takes up what an answer of kfake means for groups, before the client sees it: topics that come and go, transactions that end.
 func (c *Cluster) learn(req kmsg.Request, reply []byte) error {
 	switch req := req.(type) {
-	case *kmsg.CreateTopicsRequest, *kmsg.CreatePartitionsRequest, *kmsg.DeleteTopicsRequest:
+	case *kmsg.CreateTopicsRequest, *kmsg.CreatePartitionsRequest:
 		return c.refreshTopics()
+	case *kmsg.DeleteTopicsRequest:
+		return errors.Join(c.refreshTopics(), c.forgotten(time.Duration(req.TimeoutMillis)*time.Millisecond))
 	case *kmsg.MetadataRequest:
 		return c.learnOfTopics(req)
 	case *kmsg.InitProducerIDRequest:
@@ -76,7 +79,7 @@ func (c *Cluster) refreshTopics() error {
 	told := make(chan error, len(c.shards))
 	for _, l := range c.shards {
 		if !l.do(func() {
-			l.step(core.TopicsDeleted{Topics: gone})
+			l.topicsDeleted(gone)
 			l.keeper.await(func(err error) { told <- err })
 		}) {
 			return errStopped
@@ -85,6 +88,34 @@ func (c *Cluster) refreshTopics() error {
 	var failed error
 	for _, l := range c.shards {
 		failed = errors.Join(failed, l.kept(told))
+	}
+	return failed
+}
+
+// forgotten waits until no group has offsets of topics that were deleted before, in the log either: groups that are being loaded forget them once they are there, and a topic that is made
+// anew under the name must not find them after the end of the process. Where nothing is kept, or loading takes longer than the timeout, that is not waited for.
+func (c *Cluster) forgotten(timeout time.Duration) error {
+	if c.options.Log == nil {
+		return nil
+	}
+	over := time.NewTimer(timeout)
+	defer over.Stop()
+	told := make(chan error, len(c.shards))
+	for _, l := range c.shards {
+		if !l.do(func() { l.whenLoaded(func() { l.keeper.await(func(err error) { told <- err }) }) }) {
+			return errStopped
+		}
+	}
+	var failed error
+	for range c.shards {
+		select {
+		case err := <-told:
+			failed = errors.Join(failed, err)
+		case <-over.C:
+			return failed
+		case <-c.quit:
+			return errStopped
+		}
 	}
 	return failed
 }

@@ -59,22 +59,36 @@ func (l *loop) loaded(loaded store.Loaded, err error, open pendingTxns) {
 	if err != nil && l.report != nil {
 		l.report(fmt.Errorf("loading groups on node %d: %w; they are not served", l.leader.Load(), err))
 	}
-	l.failed = false
+	l.failed, l.gone = false, nil
 	l.step(core.LoadEnd{Failed: err != nil})
-	for _, c := range l.awaited {
-		close(c)
-	}
+	awaited := l.awaited
 	l.awaited = nil
+	for _, f := range awaited {
+		f()
+	}
 	if told := l.told; told != nil {
 		l.told = nil
-		l.owed = append(l.owed, open.owed(l.known)...)
+		l.owed = append(l.owed, open.owed(l.fate)...)
 		told(loaded, err)
 	}
-	owed := l.owed
-	l.owed = nil
-	for _, m := range owed {
-		l.step(m)
+	l.markOwed()
+}
+
+// topicsDeleted has offsets of topics forgotten, of groups that are being loaded once they are there.
+func (l *loop) topicsDeleted(topics []string) {
+	if _, loads := l.core.Serves(); loads {
+		l.gone = append(l.gone, topics...)
 	}
+	l.step(core.TopicsDeleted{Topics: topics})
+}
+
+// whenLoaded calls f once groups are not being loaded.
+func (l *loop) whenLoaded(f func()) {
+	if _, loads := l.core.Serves(); !loads {
+		f()
+		return
+	}
+	l.awaited = append(l.awaited, f)
 }
 
 type loadEnd struct {

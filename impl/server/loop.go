@@ -43,13 +43,14 @@ type loop struct {
 	late     core.AppendID            // the last write that has timed out and is not settled
 	report   func(error)              // of what cannot be loaded; may be nil
 
-	loads      int                                // how often the groups have moved
-	toLoad     bool                               // once nothing is open any more
-	awaited    []chan struct{}                    // who waits for the end of a load
-	told       func(store.Loaded, error)          // of the first load; nil where there is none, or it is over
-	known      func(core.Producer, []string) bool // takes up a transaction that a former process left open; nil where all are aborted
-	failed     bool                               // a write has failed since the last load, so the groups have been given up
-	background sync.WaitGroup                     // loads
+	loads      int                                               // how often the groups have moved
+	toLoad     bool                                              // once nothing is open any more
+	gone       []string                                          // topics that were deleted during the load
+	awaited    []func()                                          // who waits for the end of a load
+	told       func(store.Loaded, error)                         // of the first load; nil where there is none, or it is over
+	fate       func(core.Producer, []string) (open, commit bool) // of a transaction that a former process left open; nil where all are aborted
+	failed     bool                                              // a write has failed since the last load, so the groups have been given up
+	background sync.WaitGroup                                    // loads
 
 	owed    []core.Marker                 // that could not be written, because the groups were being loaded
 	marking map[core.Marker][]func(error) // who waits for the end of a transaction to be written
@@ -322,11 +323,15 @@ func (l *loop) abandon(err error) {
 	}
 }
 
-// marked is the end of a transaction in the log, or of a try. Who waits for one that is owed while groups are being loaded is answered at once,
-// as by Kafka, but where that would be lost with the process: Kafka has it in another log by then.
+// marked is the end of a transaction in the log, or of a try: one that could not be written is written again. Who waits for one that is owed
+// while groups are being loaded is answered at once, as by Kafka, but where that would be lost with the process: Kafka has it in another log by then.
 func (l *loop) marked(e core.Marked) {
 	if e.Code != core.None {
 		l.owed = append(l.owed, e.Marker)
+		if serves, _ := l.core.Serves(); serves && !l.failed {
+			time.AfterFunc(markAgain, func() { l.do(l.markOwed) })
+			return
+		}
 		if !store.InMemory(l.keeper.log) {
 			return
 		}
@@ -335,6 +340,18 @@ func (l *loop) marked(e core.Marked) {
 	delete(l.marking, e.Marker)
 	for _, told := range all {
 		told(nil)
+	}
+}
+
+// markAgain is how long after a try a transaction's end is written again.
+const markAgain = 20 * time.Millisecond
+
+// markOwed writes the ends of transactions that are owed.
+func (l *loop) markOwed() {
+	owed := l.owed
+	l.owed = nil
+	for _, m := range owed {
+		l.step(m)
 	}
 }
 

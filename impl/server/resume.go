@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/twmb/franz-go/pkg/kmsg"
-
 	"github.com/muster-kafka/muster/impl/core"
 )
 
@@ -26,35 +24,36 @@ func (x pendingTxns) take(r core.Record) {
 	}
 }
 
-// owed are the ends of those that nobody can end any more: who coordinated them has forgotten them with the process.
-func (x pendingTxns) owed(known func(core.Producer, []string) bool) (abort []core.Marker) {
+// owed are the ends of those that nobody can end any more: as fate says, or aborted, since who coordinated them has forgotten them with the process.
+func (x pendingTxns) owed(fate func(core.Producer, []string) (open, commit bool)) (ends []core.Marker) {
 	for _, p := range slices.SortedFunc(maps.Keys(x), func(a, b core.Producer) int { return cmp.Compare(a.ID, b.ID) }) {
-		if known == nil || !known(p, slices.Sorted(maps.Keys(x[p]))) {
-			abort = append(abort, core.Marker{Producer: p})
+		open, commit := false, false
+		if fate != nil {
+			open, commit = fate(p, slices.Sorted(maps.Keys(x[p])))
+		}
+		if !open {
+			ends = append(ends, core.Marker{Producer: p, Commit: commit})
 		}
 	}
-	return abort
+	return ends
 }
 
-// resume takes up a transaction that was open when the process ended, if kfake has kept its producer: it is over when that one says so, by
-// repeating its EndTxn or by a new InitProducerId, or when its timeout is over.
-func (c *Cluster) resume(p core.Producer, groups []string) bool {
-	for node := range c.nodes {
-		req := kmsg.NewPtrListTransactionsRequest()
-		req.ProducerIDFilters = []int64{p.ID}
-		resp, err := c.backing.ask(int32(node), req)
-		if err != nil {
-			return false
-		}
-		for _, t := range resp.(*kmsg.ListTransactionsResponse).TransactionStates {
-			if t.ProducerID != p.ID {
-				continue
-			}
-			for _, g := range groups {
-				c.enlist(t.TransactionalID, p, g)
-			}
-			return true
-		}
+// fate takes up a transaction that was open in the groups when the process ended, if its producer can still end it: it is over when that one says so, by repeating its EndTxn or
+// by a new InitProducerId, or when its timeout is over. One whose producer has another epoch by now has ended with the records that it had, or is aborted.
+func (c *Cluster) fate(p core.Producer, groups []string) (open, commit bool) {
+	t, known := c.producers[p.ID]
+	if !known {
+		return false, false
 	}
-	return false
+	is, err := c.backing.describe(t)
+	if err != nil {
+		return false, false // closing
+	}
+	if is.ProducerEpoch != p.Epoch {
+		return false, c.ended[p]
+	}
+	for _, g := range groups {
+		c.enlist(t.name, p, g)
+	}
+	return true, false
 }

@@ -40,8 +40,11 @@ func (l *loop) move(to int32, loading time.Duration) {
 		l.leader.Store(to)
 		l.late = 0
 		l.step(core.LoadBegin{}) // which gives up what there is
+		if len(l.gone) > 0 {     // since a load that has not come to its end
+			l.step(core.TopicsDeleted{Topics: l.gone})
+		}
 		if loading <= 0 {
-			l.awaited = append(l.awaited, served)
+			l.whenLoaded(func() { close(served) })
 			l.load()
 			return
 		}
