@@ -162,6 +162,33 @@ func TestKilledInATransaction(t *testing.T) {
 	}
 }
 
+// A transaction that had offsets alone goes on: its producer commits it after the process was killed.
+func TestKilledInATransactionOfOffsets(t *testing.T) {
+	for commits, ends := range map[int16]int16{3: 4, 5: 5} {
+		at := folder{vfs.NewCrashableMem(), filepath.Join(t.TempDir(), "kfake")}
+		c := at.start(t)
+		conn := dialTo(t, c.Addrs()[0])
+		p := newTxnProducer(t, c, time.Minute)
+		for offset := range int64(2) {
+			if commits < 5 {
+				p.add("g")
+			}
+			if code := p.commitOffset(conn, "g", offset, commits); code != 0 {
+				t.Fatal(code)
+			}
+			if offset == 1 {
+				c = at.killed(t).start(t)
+				conn = dialTo(t, c.Addrs()[0])
+				p.conn = dialTo(t, c.Addrs()[0])
+			}
+			p.end(true, ends)
+			if got := committed(t, conn, true, "g"); got[0] != offset {
+				t.Errorf("EndTxn %d: offset %v, want %d", ends, got, offset)
+			}
+		}
+	}
+}
+
 // A transaction that has ended for its records when the process is killed ends so for its offsets.
 func TestKilledWhileATransactionEnds(t *testing.T) {
 	for _, commit := range []bool{true, false} {

@@ -185,19 +185,25 @@ func (c *Cluster) verify(req *kmsg.TxnOffsetCommitRequest, version int16) int16 
 	if version < 5 {
 		return c.ledger.verify(req.TransactionalID, p, req.Group, version)
 	}
+	code := c.join(req.TransactionalID, p, req.Group)
+	if code == producerFenced {
+		code = invalidProducerEpoch // what this API says of it
+	}
+	return code
+}
+
+// join makes a group part of a producer's transaction, here and at kfake.
+func (c *Cluster) join(id string, p core.Producer, group string) int16 {
 	add := kmsg.NewPtrAddOffsetsToTxnRequest()
 	add.Version = c.backing.offered[kmsg.AddOffsetsToTxn].Max
-	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = req.TransactionalID, p.ID, p.Epoch, req.Group
-	resp, err := c.backing.ask(c.backing.cluster.CoordinatorFor(req.TransactionalID), add)
+	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = id, p.ID, p.Epoch, group
+	resp, err := c.backing.ask(c.backing.cluster.CoordinatorFor(id), add)
 	if err != nil {
 		return core.CoordinatorNotAvailable
 	}
 	code := resp.(*kmsg.AddOffsetsToTxnResponse).ErrorCode
-	switch code {
-	case core.None:
-		c.enlist(req.TransactionalID, p, req.Group)
-	case producerFenced:
-		code = invalidProducerEpoch // what this API says of it
+	if code == core.None {
+		c.enlist(id, p, group)
 	}
 	return code
 }

@@ -53,7 +53,9 @@ func (c *Cluster) fate(p core.Producer, groups []string) (open, commit bool) {
 		return false, c.ended[p]
 	}
 	for _, g := range groups {
-		c.enlist(t.name, p, g)
+		if code := c.join(t.name, p, g); code != core.None { // kfake forgets a transaction without records
+			return false, false
+		}
 	}
 	return true, false
 }
