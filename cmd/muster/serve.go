@@ -16,6 +16,7 @@ import (
 	"github.com/muster-kafka/muster/impl/core"
 	demand "github.com/muster-kafka/muster/impl/faults"
 	"github.com/muster-kafka/muster/impl/server"
+	"github.com/muster-kafka/muster/impl/store"
 	"github.com/muster-kafka/muster/internal/input"
 )
 
@@ -74,12 +75,12 @@ func serve(cmd *cobra.Command, name string, f serveFlags) error {
 	var err error
 	switch name {
 	case "kfake":
-		for _, only := range []string{"nodes", "faults", "admin", "data", "durability"} {
+		for _, only := range []string{"nodes", "faults", "admin"} {
 			if cmd.Flags().Changed(only) {
 				return usage("--%s is for the reference coordinator (muster serve), not for kfake", only)
 			}
 		}
-		s, err = serveFake(f)
+		s, err = serveFake(cmd, f)
 	case "impl":
 		s, err = serveReference(cmd, f, p)
 	default:
@@ -122,13 +123,16 @@ func local(flag, addr string) error {
 	return nil
 }
 
-func serveFake(f serveFlags) (served, error) {
+func serveFake(cmd *cobra.Command, f serveFlags) (served, error) {
+	if err := f.data.valid(cmd); err != nil {
+		return served{}, err
+	}
 	host, port, _ := net.SplitHostPort(f.listen)
 	if host != "127.0.0.1" && host != "localhost" {
 		return served{}, usage("--listen %s: kfake listens on 127.0.0.1 only", f.listen)
 	}
 	n, _ := strconv.Atoi(port)
-	addr, end, err := kfake.Listen(n)
+	addr, end, err := kfake.Listen(n, kfake.Kept{Dir: f.data.dir, Sync: f.data.durability == string(store.Fsync), Log: cmd.ErrOrStderr()})
 	return served{addr, func() error { end(); return nil }}, err
 }
 

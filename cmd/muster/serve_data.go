@@ -14,31 +14,35 @@ import (
 type dataFlags struct{ dir, durability string }
 
 func (f *dataFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "data", "", "`DIR` that groups and offsets are kept in, and topics and records too, made if need be; without it they are gone with the process; not with kfake")
+	cmd.Flags().StringVar(&f.dir, "data", "", "`DIR` that groups and offsets are kept in, and topics and records too, made if need be; without it they are gone with the process")
 	cmd.Flags().StringVar(&f.durability, "durability", string(store.OS),
 		"what is answered survives the end of the process and is on the disk within a second (`os`), or survives the end of the machine too (fsync); with --data")
 }
 
+// valid refuses flags that make no sense.
+func (f *dataFlags) valid(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	switch d := store.Durability(f.durability); {
+	case f.dir == "" && changed("data"):
+		return usage("--data names no folder: leave it out to keep nothing")
+	case f.dir == "" && changed("durability"):
+		return usage("--durability is of what is kept: name a folder with --data")
+	case d != store.OS && d != store.Fsync:
+		return usage("--durability %s: want os or fsync", f.durability)
+	}
+	return nil
+}
+
 // open returns the log, nil where there is no folder for it, and what is to be told of the folder.
 func (f *dataFlags) open(cmd *cobra.Command, report func(error)) (disk *store.Disk, remark string, err error) {
-	if f.dir == "" {
-		if cmd.Flags().Changed("data") {
-			return nil, "", usage("--data names no folder: leave it out to keep nothing")
-		}
-		if cmd.Flags().Changed("durability") {
-			return nil, "", usage("--durability is of what is kept: name a folder with --data")
-		}
-		return nil, "", nil
-	}
-	d := store.Durability(f.durability)
-	if d != store.OS && d != store.Fsync {
-		return nil, "", usage("--durability %s: want os or fsync", f.durability)
+	if err := f.valid(cmd); err != nil || f.dir == "" {
+		return nil, "", err
 	}
 	h := halves{f.dir}
 	if remark, err = h.check(); err != nil {
 		return nil, "", err
 	}
-	disk, err = store.Open(store.Options{Dir: h.groups(), Durability: d, Report: report})
+	disk, err = store.Open(store.Options{Dir: h.groups(), Durability: store.Durability(f.durability), Report: report})
 	return disk, remark, err
 }
 

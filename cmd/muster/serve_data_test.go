@@ -83,5 +83,37 @@ func TestServeData(t *testing.T) {
 	muster(t, time.Minute, "serve", "--durability", "fsync").expect(t, 64, "--data")
 	muster(t, time.Minute, "serve", "--data", "").expect(t, 64, "names no folder")
 	muster(t, time.Minute, "serve", "--data", "x", "--durability", "maybe").expect(t, 64, "want os or fsync")
-	muster(t, time.Minute, "serve", "kfake", "--data", "x").expect(t, 64, "--data is for the reference")
+	muster(t, time.Minute, "serve", "kfake", "--durability", "fsync").expect(t, 64, "--data")
+}
+
+// kfake alone keeps its topics and offsets as well, where it is told to.
+func TestServeFakeData(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args := []string{"serve", "kfake", "--port", "0", "--data", filepath.Join(t.TempDir(), "kept"), "--durability", "fsync"}
+	for again := range 2 {
+		run := start(t, command(t, time.Minute, args...))
+		run.stdout.await(t, "\n", time.Minute)
+		cl, err := kgo.NewClient(kgo.SeedBrokers(strings.TrimSpace(run.stdout.String())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		adm := kadm.NewClient(cl)
+		if again == 0 {
+			if _, err := adm.CreateTopic(ctx, 1, 1, nil, "t"); err != nil {
+				t.Fatal(err)
+			}
+			var offsets kadm.Offsets
+			offsets.Add(kadm.Offset{Topic: "t", At: 7, LeaderEpoch: -1})
+			if err := adm.CommitAllOffsets(ctx, "g", offsets); err != nil {
+				t.Fatal(err)
+			}
+		} else if got, err := adm.FetchOffsets(ctx, "g"); err != nil || got["t"][0].At != 7 {
+			t.Errorf("after a kill: %v, %v", got, err)
+		}
+		run.cmd.Process.Signal(syscall.SIGKILL)
+		_ = run.cmd.Wait()
+		cl.Close()
+	}
 }

@@ -77,7 +77,8 @@ func (r *report) page() string {
 const epilogue = `
 ## What limits it
 
-- Writes (commit, groups created, lifetimes, rebalances): kfake keeps nothing of a group, and here each write is in the log before it is answered. Under ` + "`os`" + ` the goroutine that
+- Writes (commit, groups created, lifetimes, rebalances): kfake keeps nothing of a group, and here each write is in the log before it is answered; "kfake kept", which keeps offsets and the
+  settings of groups in files, though not their members, is the fairer one to compare with. Under ` + "`os`" + ` the goroutine that
   has read a request does what the coordinator has to do and writes the log, with one system call; where several write at a time, one of them does it for all.
   Pebble, which keeps the tables, hears of several writes at a time, and costs about as much again. With ` + "`fsync`" + ` a commit changes goroutines three times (to the log's
   writer, to Pebble's flusher, and back). Half of what a commit costs are the system calls that bring the request and take the answer, as with kfake; a sixth is the journal and Pebble.

@@ -39,6 +39,9 @@ var starters = []struct {
 	{"kfake", func(ctx context.Context, o options) (*server, error) {
 		return command(ctx, o, "muster serve kfake", "serve", "kfake", "--port", "0")
 	}},
+	{"kfake kept", func(ctx context.Context, o options) (*server, error) {
+		return command(ctx, o, "muster serve kfake --data DIR --durability os", "serve", "kfake", "--port", "0", "--durability", "os", "--data")
+	}},
 	{"kafka", startKafka},
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl"
 
 	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/twmb/franz-go/pkg/kfake"
+
 	"github.com/muster-kafka/muster/conformance/targets/wire"
 )
 
@@ -31,9 +33,23 @@ func Serve(in io.Reader, out io.Writer) error {
 	return err
 }
 
+// Kept says where kfake keeps what it has: in a folder, synced before it answers or not. The zero value keeps nothing. What it cannot keep or read it says on Log.
+type Kept struct {
+	Dir  string
+	Sync bool
+	Log  io.Writer
+}
+
 // Listen serves kfake on that port of this machine, 0 being a free one, and returns where, and what ends it.
-func Listen(port int) (addr string, stop func(), err error) {
-	cluster, err := newCluster(port)
+func Listen(port int, k Kept) (addr string, stop func(), err error) {
+	var more []kfake.Opt
+	if k.Dir != "" {
+		more = append(more, kfake.DataDir(k.Dir), kfake.WithLogger(kfake.BasicLogger(k.Log, kfake.LogLevelWarn)))
+	}
+	if k.Sync {
+		more = append(more, kfake.SyncWrites())
+	}
+	cluster, err := newCluster(port, more...)
 	if err != nil {
 		return "", nil, fmt.Errorf("starting kfake: %w", err)
 	}

@@ -22,8 +22,8 @@ type Target struct {
 }
 
 // newCluster starts a cluster of one broker. It has no initial rebalance delay, whatever its settings say.
-func newCluster(port int) (*kfake.Cluster, error) {
-	return kfake.NewCluster(
+func newCluster(port int, more ...kfake.Opt) (*kfake.Cluster, error) {
+	return kfake.NewCluster(append([]kfake.Opt{
 		kfake.NumBrokers(1),
 		kfake.Ports(port), // on the loopback address
 		kfake.GroupMinSessionTimeout(minSession),
@@ -31,7 +31,7 @@ func newCluster(port int) (*kfake.Cluster, error) {
 			"group.min.session.timeout.ms":     fmt.Sprint(minSession.Milliseconds()),
 			"group.initial.rebalance.delay.ms": "0",
 		}),
-	)
+	}, more...)...)
 }
 
 // Open starts a cluster of one broker in this process.
