@@ -157,9 +157,9 @@ func larger() []Run {
 	}
 	return []Run{
 		at(Test, core(3)), at(Night, core(4)), at(Night, core(5)), at(Test, lean(core(4))),
-		at(Night, subscriptions(3)), at(Test, lean(subscriptions(3))), at(Night, everything(3)), at(Night, lean(everything(3))),
+		at(Night, subscriptions(3)), at(Judges, lean(subscriptions(3))), at(Night, everything(3)), at(Night, lean(everything(3))),
 		at(Night, subscriptions(4)), at(Night, lean(subscriptions(4))),
-		at(Night, offsets(2)), at(Test, lean(offsets(2))),
+		at(Night, offsets(2)), at(Judges, lean(offsets(2))),
 		at(Night, crashPairs(4)),
 		at(Verdict, jointCore(2)), at(Night, jointCore(3)), at(Test, jointLists(2)), at(Test, jointOffsets(2)),
 		at(Night, jointAny(3)), at(Night, jointDynamic(3)),

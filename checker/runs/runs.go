@@ -39,6 +39,7 @@ type When uint8
 
 const (
 	Night   When = iota // make explore
+	Judges              // make test-judges
 	Test                // make test
 	Verdict             // muster verify
 )

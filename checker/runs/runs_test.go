@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	night = flag.Bool("night", false, "make the runs of make explore too (up to an hour)")
-	only  = flag.String("only", "", "make this run alone")
+	judges = flag.Bool("judges", false, "make the runs of make test-judges instead of those of make test")
+	night  = flag.Bool("night", false, "make the runs of make explore too (up to an hour)")
+	only   = flag.String("only", "", "make this run alone")
 )
 
 // explored makes a run to its end and compares what comes of it with what is kept.
@@ -58,7 +59,7 @@ func TestRuns(t *testing.T) {
 		if r.Joint != nil {
 			continue // made where the coordinator is (conformance/targets/embedded)
 		}
-		if *only == "" && (r.When >= Test || *night) || r.Name == *only {
+		if *only == "" && made(r) || r.Name == *only {
 			for _, v := range explored(t, r).Refuted {
 				if !shown[v.Property] {
 					shown[v.Property] = true
@@ -67,7 +68,7 @@ func TestRuns(t *testing.T) {
 			}
 		}
 	}
-	if *only != "" || *night {
+	if *only != "" || *night || *judges {
 		return
 	}
 	golden.Testdata(t, "refuted.txt", traces.String())
@@ -76,6 +77,17 @@ func TestRuns(t *testing.T) {
 			t.Errorf("no run refutes %q: is it true after all?", p)
 		}
 	}
+}
+
+// made says whether a run is made by the flags.
+func made(r Run) bool {
+	switch {
+	case *night:
+		return true
+	case *judges:
+		return r.When == Judges
+	}
+	return r.When >= Test
 }
 
 // Every run has a name of its own, a set that exists and a reason; those of the tests are known.
@@ -99,7 +111,7 @@ func TestCatalogue(t *testing.T) {
 			t.Error(err)
 		}
 		known, ok := r.Known()
-		if !ok && r.When >= Test {
+		if !ok && r.When >= Judges {
 			t.Errorf("nothing is known of %q; go test -update finds out", r.Name)
 		}
 		for _, kind := range []string{phases, events, rules} {

@@ -21,9 +21,9 @@ func At(when When) []Run {
 	return slices.DeleteFunc(All(), func(r Run) bool { return r.When < when })
 }
 
-// On are the runs that the tests make, or those that are left for the night: the small ones first, last those whose size nobody knows.
+// On are the runs that the tests make, those of make test-judges too, or those that are left for the night: the small ones first, last those whose size nobody knows.
 func On(night bool) []Run {
-	all := slices.DeleteFunc(All(), func(r Run) bool { return (r.When < Test) != night })
+	all := slices.DeleteFunc(All(), func(r Run) bool { return (r.When < Judges) != night })
 	if night {
 		slices.SortStableFunc(all, func(a, b Run) int {
 			x, knownX := a.Known()
@@ -66,7 +66,7 @@ func Find(name string, members int) ([]Run, error) {
 		return nil, fmt.Errorf("there is no run %q; there are the sets %s, and the runs that muster explore --list shows%s", name, strings.Join(SetNames(), ", "), meant(name, append(SetNames(), names...)))
 	}
 	if members == 0 {
-		if tested := slices.DeleteFunc(slices.Clone(found), func(r Run) bool { return r.When < Test }); len(tested) > 0 {
+		if tested := slices.DeleteFunc(slices.Clone(found), func(r Run) bool { return r.When < Judges }); len(tested) > 0 {
 			return tested, nil
 		}
 	}

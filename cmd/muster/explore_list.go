@@ -58,7 +58,7 @@ func listJudged(w io.Writer, all []runs.Run) error {
 	return nil
 }
 
-var madeBy = map[runs.When]string{runs.Verdict: "verify, test", runs.Test: "test", runs.Night: "explore"}
+var madeBy = map[runs.When]string{runs.Verdict: "verify, test", runs.Test: "test", runs.Judges: "test-judges", runs.Night: "explore"}
 
 func roughly(d time.Duration) string {
 	if d < time.Second {
