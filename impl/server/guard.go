@@ -70,6 +70,8 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 				}
 			}
 		})
+	case *kmsg.ProduceRequest:
+		return v.produce(h, req)
 	case *kmsg.MetadataRequest:
 		full := all+len(req.Topics) > maxAllPartitions
 		if !full && makesTopics(h, req) {

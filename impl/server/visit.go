@@ -118,6 +118,7 @@ var groupAPIs = func() map[kmsg.Key]bool {
 
 // forward lets kfake answer.
 func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error) {
+	defer v.node.cluster.topics.exclude(req)()
 	if v.line == nil {
 		line, err := v.node.cluster.backing.dial(v.node.ID)
 		if err != nil {
