@@ -29,8 +29,8 @@ func refusal(partitions, more int, all *int) (int16, string) {
 	return 0, ""
 }
 
-// guarded answers requests that would make more than there may be: what is too much is refused here, kfake answers the rest. It also puts right what
-// kfake answers otherwise than Kafka, and clients stumble over. False where the answer of kfake is good as it is.
+// guarded answers requests that would make more than there may be, or topics of names that there may not be: what is too much is refused here, kfake answers the rest. It also puts
+// right what kfake answers otherwise than Kafka, and clients stumble over. False where the answer of kfake is good as it is.
 func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err error) {
 	topics := v.node.cluster.topics.known.Load()
 	all, known := topics.partitions, topics.byName
@@ -38,8 +38,11 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 	case *kmsg.CreateTopicsRequest:
 		rest := *req
 		refused := sift(&rest.Topics, func(t kmsg.CreateTopicsRequestTopic) (r kmsg.CreateTopicsResponseTopic, refused bool) {
-			n := max(int(t.NumPartitions), len(t.ReplicaAssignment), 1)
-			code, why := refusal(n, n, &all)
+			code, why := invalidTopic, illegalName
+			if legal(t.Topic) {
+				n := max(int(t.NumPartitions), len(t.ReplicaAssignment), 1)
+				code, why = refusal(n, n, &all)
+			}
 			r = kmsg.NewCreateTopicsResponseTopic()
 			r.Topic, r.ErrorCode, r.ErrorMessage, r.NumPartitions, r.ReplicationFactor = t.Topic, code, &why, -1, -1
 			return r, code != 0
