@@ -207,6 +207,43 @@ func TestDescribeTopicPartitions(t *testing.T) {
 	}
 }
 
+// A cursor says where DescribeTopicPartitions goes on: with the topics from that name on, whether or not one has it. Where topics are named and the cursor's is not among them, or where its
+// partition is none, Kafka says so of each topic; kfake closes the connection.
+func TestCursors(t *testing.T) {
+	c, _ := startCluster(t, func(o *server.ClusterOptions) { o.Topics = map[string]int32{"a": 2, "c": 2, "e": 1} })
+	conn := dialTo(t, c.Addrs()[0])
+	for _, test := range []struct {
+		topics    []string
+		cursor    string
+		partition int32
+		want      string
+	}{
+		{nil, "b", 0, "c:0/2 e:0/1"},
+		{nil, "c", 1, "c:0/1 e:0/1"},
+		{nil, "", 0, "a:0/2 c:0/2 e:0/1"},
+		{nil, "b", -1, ""},
+		{[]string{"e", "a", "c"}, "c", 1, "c:0/1 e:0/1"},
+		{[]string{"e", "a", "c"}, "b", 0, "e:42/0 a:42/0 c:42/0"},
+		{[]string{"e", "a"}, "z", 0, "e:42/0 a:42/0"},
+		{[]string{"a"}, "", 0, "a:42/0"},
+		{[]string{"a"}, "a", -1, "a:42/0"},
+	} {
+		req := kmsg.NewPtrDescribeTopicPartitionsRequest()
+		req.ResponsePartitionLimit = 100
+		for _, name := range test.topics {
+			req.Topics = append(req.Topics, kmsg.DescribeTopicPartitionsRequestTopic{Topic: name})
+		}
+		req.Cursor = &kmsg.DescribeTopicPartitionsRequestCursor{Topic: test.cursor, Partition: test.partition}
+		var got []string
+		for _, rt := range ask(t, conn, req, 0).(*kmsg.DescribeTopicPartitionsResponse).Topics {
+			got = append(got, fmt.Sprintf("%s:%d/%d", *rt.Topic, rt.ErrorCode, len(rt.Partitions)))
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("%v from %q %d: %s, want %s", test.topics, test.cursor, test.partition, text, test.want)
+		}
+	}
+}
+
 // Settings of groups can be asked for, as a judge does before it begins.
 func TestClusterSettings(t *testing.T) {
 	c, _ := startCluster(t)

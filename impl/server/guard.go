@@ -10,7 +10,11 @@ import (
 // maxAllPartitions bounds the partitions of all topics of a cluster, so that no client makes it remember or list millions.
 const maxAllPartitions = 10_000
 
-const policyViolation int16 = 44
+// Error codes of what is answered in front of kfake.
+const (
+	invalidRequest  int16 = 42
+	policyViolation int16 = 44
+)
 
 var (
 	tooManyOfTopic = fmt.Sprintf("a topic has 1 to %d partitions here", maxPartitions)
@@ -65,6 +69,9 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 			r.Topics = append(r.Topics, refused...)
 		})
 	case *kmsg.DescribeTopicPartitionsRequest:
+		if !goesOn(req) {
+			return appendResponse(nil, h.correlation, nowhere(req)), true, nil
+		}
 		return v.rest(h, true, req, func(resp kmsg.Response) {
 			for _, t := range resp.(*kmsg.DescribeTopicPartitionsResponse).Topics {
 				for i := range t.Partitions {
@@ -88,6 +95,23 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 		}
 	}
 	return nil, false, nil
+}
+
+// goesOn says whether a cursor is at a place where the request can go on: a partition, and of a topic that is named, where some are.
+func goesOn(req *kmsg.DescribeTopicPartitionsRequest) bool {
+	c := req.Cursor
+	return c == nil || c.Partition >= 0 && (len(req.Topics) == 0 || slices.ContainsFunc(req.Topics, func(t kmsg.DescribeTopicPartitionsRequestTopic) bool { return t.Topic == c.Topic }))
+}
+
+// nowhere is what Kafka answers where it is not. kfake closes the connection.
+func nowhere(req *kmsg.DescribeTopicPartitionsRequest) kmsg.Response {
+	resp := kmsg.NewPtrDescribeTopicPartitionsResponse()
+	for _, t := range req.Topics {
+		r := kmsg.NewDescribeTopicPartitionsResponseTopic()
+		r.Topic, r.ErrorCode = kmsg.StringPtr(t.Topic), invalidRequest
+		resp.Topics = append(resp.Topics, r)
+	}
+	return resp
 }
 
 func orNone(ids []int32) []int32 {
