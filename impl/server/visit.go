@@ -116,9 +116,24 @@ var groupAPIs = func() map[kmsg.Key]bool {
 	return all
 }()
 
-// forward lets kfake answer.
+// forward lets kfake answer. Where the cluster is being closed kfake goes before it has answered all, which is no fault.
 func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error) {
-	defer v.node.cluster.topics.exclude(req)()
+	c := v.node.cluster
+	defer c.topics.exclude(req)()
+	reply, err := v.pass(h, req, frame)
+	if err == nil {
+		return reply, nil
+	}
+	select {
+	case <-c.quit:
+		return nil, errStopped
+	default:
+		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+	}
+}
+
+// pass passes a request on to kfake, but for what is better kept from it, and its answer back.
+func (v *visit) pass(h header, req kmsg.Request, frame []byte) ([]byte, error) {
 	if v.line == nil {
 		line, err := v.node.cluster.backing.dial(v.node.ID)
 		if err != nil {
@@ -130,14 +145,14 @@ func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error
 		return reply, err
 	}
 	if err := v.line.send(frame); err != nil {
-		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+		return nil, err
 	}
 	if p, ok := req.(*kmsg.ProduceRequest); ok && p.Acks == 0 {
 		return nil, nil
 	}
 	reply, err := v.line.receive()
 	if err != nil {
-		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+		return nil, err
 	}
 	return reply, v.node.cluster.learn(req, reply)
 }
