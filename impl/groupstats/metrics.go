@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -114,9 +115,10 @@ func (s *Stats) collect() []prometheus.Metric {
 	return out
 }
 
-// label makes a group's name fit for a label: clients choose it, and a label has to be UTF-8. Names that are not keep apart.
+// label makes a group's name fit for a label: clients choose it, and a label has to be UTF-8. Two names never have the same one, so those that look as if they had been
+// quoted are quoted too.
 func label(id string) string {
-	if strings.ToValidUTF8(id, "") == id {
+	if utf8.ValidString(id) && !strings.HasPrefix(id, `"`) {
 		return id
 	}
 	return strconv.Quote(id)

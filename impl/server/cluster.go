@@ -121,7 +121,7 @@ func (c *Cluster) start() error {
 		c.offered[key] = r
 	}
 	c.offered[kmsg.ApiVersions] = frontVersions[kmsg.ApiVersions]
-	c.topics = &topicTable{backing: c.backing}
+	c.topics = newTopicTable(c.backing)
 	if _, err := c.topics.refresh(); err != nil {
 		return err
 	}

@@ -88,10 +88,12 @@ func hostile(n int32) (all []byte) {
 	return all
 }
 
-// batch is records as Produce carries them, of one that says how many it has.
-func batch(n int32) []byte {
+// batch is records as an idempotent producer's Produce carries them, of one that says how many it has.
+func batch(n int32) []byte { return batchOf(1, n) }
+
+func batchOf(producer int64, n int32) []byte {
 	b := kmsg.NewRecordBatch()
-	b.Magic, b.NumRecords, b.LastOffsetDelta, b.ProducerID, b.ProducerEpoch, b.FirstSequence = 2, n, n-1, 1, 0, 0
+	b.Magic, b.NumRecords, b.LastOffsetDelta, b.ProducerID = 2, n, n-1, producer
 	b.Records = []byte{12, 0, 0, 0, 1, 0, 0} // one record without key and value
 	return sealed(b)
 }

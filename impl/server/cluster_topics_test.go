@@ -62,6 +62,51 @@ func TestTopicsAreMade(t *testing.T) {
 	}
 }
 
+// No topic is made under a name that Kafka does not allow, or that collides with another one, also where it would only be looked at; and the folder can be used again.
+func TestTopicNames(t *testing.T) {
+	dir := t.TempDir()
+	c, _ := startCluster(t, func(o *server.ClusterOptions) { o.Records = dir })
+	conn := dialTo(t, c.Addrs()[0])
+	illegal := []string{"", ".", "..", "a/b", "a\\b", "a\nb", "a\n", "\xff", "ü", "a\x00b", strings.Repeat("n", 250), strings.Repeat("n", 300)}
+	for _, validate := range []bool{true, false} {
+		for v := int16(0); v <= 7; v++ {
+			if validate && v == 0 {
+				continue // it has no word for it
+			}
+			good := fmt.Sprint("good.", v)
+			req := kmsg.NewPtrCreateTopicsRequest()
+			req.ValidateOnly = validate
+			for _, name := range append(illegal, good) {
+				req.Topics = append(req.Topics, kmsg.CreateTopicsRequestTopic{Topic: name, NumPartitions: 1, ReplicationFactor: 1})
+			}
+			got := map[string]kmsg.CreateTopicsResponseTopic{}
+			for _, r := range ask(t, conn, req, v).(*kmsg.CreateTopicsResponse).Topics {
+				got[r.Topic] = r
+			}
+			for _, name := range illegal {
+				if r, there := got[name]; !there || r.ErrorCode != 17 || v > 0 && (r.ErrorMessage == nil || !strings.Contains(*r.ErrorMessage, "1 to 249")) {
+					t.Errorf("v%d, validate only %v: %q: %+v", v, validate, name, r)
+				}
+			}
+			if r, there := got[good]; !there || r.ErrorCode != 0 {
+				t.Errorf("v%d, validate only %v: the good one: %+v", v, validate, r)
+			}
+		}
+	}
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: "good_7", NumPartitions: 1, ReplicationFactor: 1}}
+	if r := ask(t, conn, req, 5).(*kmsg.CreateTopicsResponse).Topics[0]; r.ErrorCode != 17 {
+		t.Errorf("one that collides: %+v", r)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, _ := startCluster(t, func(o *server.ClusterOptions) { o.Records = dir })
+	if all := metadata(t, dialTo(t, again.Addrs()[0]), 0, false); len(all) != 9 {
+		t.Errorf("afterwards there are %d topics, want t and 8 more", len(all))
+	}
+}
+
 // A topic that cannot be kept is there, but whoever looks after the server is told that it will not be.
 func TestTopicsThatCannotBeKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kfake")
@@ -158,6 +203,43 @@ func TestDescribeTopicPartitions(t *testing.T) {
 	for _, p := range got[0].Partitions {
 		if p.EligibleLeaderReplicas == nil || p.LastKnownELR == nil {
 			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A cursor says where DescribeTopicPartitions goes on: with the topics from that name on, whether or not one has it. Where topics are named and the cursor's is not among them, or where its
+// partition is none, Kafka says so of each topic; kfake closes the connection.
+func TestCursors(t *testing.T) {
+	c, _ := startCluster(t, func(o *server.ClusterOptions) { o.Topics = map[string]int32{"a": 2, "c": 2, "e": 1} })
+	conn := dialTo(t, c.Addrs()[0])
+	for _, test := range []struct {
+		topics    []string
+		cursor    string
+		partition int32
+		want      string
+	}{
+		{nil, "b", 0, "c:0/2 e:0/1"},
+		{nil, "c", 1, "c:0/1 e:0/1"},
+		{nil, "", 0, "a:0/2 c:0/2 e:0/1"},
+		{nil, "b", -1, ""},
+		{[]string{"e", "a", "c"}, "c", 1, "c:0/1 e:0/1"},
+		{[]string{"e", "a", "c"}, "b", 0, "e:42/0 a:42/0 c:42/0"},
+		{[]string{"e", "a"}, "z", 0, "e:42/0 a:42/0"},
+		{[]string{"a"}, "", 0, "a:42/0"},
+		{[]string{"a"}, "a", -1, "a:42/0"},
+	} {
+		req := kmsg.NewPtrDescribeTopicPartitionsRequest()
+		req.ResponsePartitionLimit = 100
+		for _, name := range test.topics {
+			req.Topics = append(req.Topics, kmsg.DescribeTopicPartitionsRequestTopic{Topic: name})
+		}
+		req.Cursor = &kmsg.DescribeTopicPartitionsRequestCursor{Topic: test.cursor, Partition: test.partition}
+		var got []string
+		for _, rt := range ask(t, conn, req, 0).(*kmsg.DescribeTopicPartitionsResponse).Topics {
+			got = append(got, fmt.Sprintf("%s:%d/%d", *rt.Topic, rt.ErrorCode, len(rt.Partitions)))
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("%v from %q %d: %s, want %s", test.topics, test.cursor, test.partition, text, test.want)
 		}
 	}
 }

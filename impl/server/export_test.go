@@ -5,3 +5,6 @@ func PartitionOf(group string, partitions int) int32 { return partitionOf(group,
 
 // Sealed is a batch as it is sent.
 var Sealed = sealed
+
+// Batch is records as Produce carries them, of a producer without an id that says how many they are; there is one.
+func Batch(n int32) []byte { return batchOf(-1, n) }

@@ -10,7 +10,11 @@ import (
 // maxAllPartitions bounds the partitions of all topics of a cluster, so that no client makes it remember or list millions.
 const maxAllPartitions = 10_000
 
-const policyViolation int16 = 44
+// Error codes of what is answered in front of kfake.
+const (
+	invalidRequest  int16 = 42
+	policyViolation int16 = 44
+)
 
 var (
 	tooManyOfTopic = fmt.Sprintf("a topic has 1 to %d partitions here", maxPartitions)
@@ -29,8 +33,8 @@ func refusal(partitions, more int, all *int) (int16, string) {
 	return 0, ""
 }
 
-// guarded answers requests that would make more than there may be: what is too much is refused here, kfake answers the rest. It also puts right what
-// kfake answers otherwise than Kafka, and clients stumble over. False where the answer of kfake is good as it is.
+// guarded answers requests that would make more than there may be, or topics of names that there may not be: what is too much is refused here, kfake answers the rest. It also puts
+// right what kfake answers otherwise than Kafka, and clients stumble over. False where the answer of kfake is good as it is.
 func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err error) {
 	topics := v.node.cluster.topics.known.Load()
 	all, known := topics.partitions, topics.byName
@@ -38,8 +42,11 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 	case *kmsg.CreateTopicsRequest:
 		rest := *req
 		refused := sift(&rest.Topics, func(t kmsg.CreateTopicsRequestTopic) (r kmsg.CreateTopicsResponseTopic, refused bool) {
-			n := max(int(t.NumPartitions), len(t.ReplicaAssignment), 1)
-			code, why := refusal(n, n, &all)
+			code, why := invalidTopic, illegalName
+			if legal(t.Topic) {
+				n := max(int(t.NumPartitions), len(t.ReplicaAssignment), 1)
+				code, why = refusal(n, n, &all)
+			}
 			r = kmsg.NewCreateTopicsResponseTopic()
 			r.Topic, r.ErrorCode, r.ErrorMessage, r.NumPartitions, r.ReplicationFactor = t.Topic, code, &why, -1, -1
 			return r, code != 0
@@ -62,6 +69,9 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 			r.Topics = append(r.Topics, refused...)
 		})
 	case *kmsg.DescribeTopicPartitionsRequest:
+		if !goesOn(req) {
+			return appendResponse(nil, h.correlation, nowhere(req)), true, nil
+		}
 		return v.rest(h, true, req, func(resp kmsg.Response) {
 			for _, t := range resp.(*kmsg.DescribeTopicPartitionsResponse).Topics {
 				for i := range t.Partitions {
@@ -70,6 +80,8 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 				}
 			}
 		})
+	case *kmsg.ProduceRequest:
+		return v.produce(h, req)
 	case *kmsg.MetadataRequest:
 		full := all+len(req.Topics) > maxAllPartitions
 		if !full && makesTopics(h, req) {
@@ -83,6 +95,23 @@ func (v *visit) guarded(h header, req kmsg.Request) (reply []byte, ok bool, err 
 		}
 	}
 	return nil, false, nil
+}
+
+// goesOn says whether a cursor is at a place where the request can go on: a partition, and of a topic that is named, where some are.
+func goesOn(req *kmsg.DescribeTopicPartitionsRequest) bool {
+	c := req.Cursor
+	return c == nil || c.Partition >= 0 && (len(req.Topics) == 0 || slices.ContainsFunc(req.Topics, func(t kmsg.DescribeTopicPartitionsRequestTopic) bool { return t.Topic == c.Topic }))
+}
+
+// nowhere is what Kafka answers where it is not. kfake closes the connection.
+func nowhere(req *kmsg.DescribeTopicPartitionsRequest) kmsg.Response {
+	resp := kmsg.NewPtrDescribeTopicPartitionsResponse()
+	for _, t := range req.Topics {
+		r := kmsg.NewDescribeTopicPartitionsResponseTopic()
+		r.Topic, r.ErrorCode = kmsg.StringPtr(t.Topic), invalidRequest
+		resp.Topics = append(resp.Topics, r)
+	}
+	return resp
 }
 
 func orNone(ids []int32) []int32 {

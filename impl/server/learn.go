@@ -14,10 +14,8 @@ import (
 // learn takes up what an answer of kfake means for groups, before the client sees it: topics that come and go, transactions that end.
 func (c *Cluster) learn(req kmsg.Request, reply []byte) error {
 	switch req := req.(type) {
-	case *kmsg.CreateTopicsRequest, *kmsg.CreatePartitionsRequest:
+	case *kmsg.CreateTopicsRequest, *kmsg.CreatePartitionsRequest, *kmsg.DeleteTopicsRequest:
 		return c.refreshTopics()
-	case *kmsg.DeleteTopicsRequest:
-		return errors.Join(c.refreshTopics(), c.forgotten(time.Duration(req.TimeoutMillis)*time.Millisecond))
 	case *kmsg.MetadataRequest:
 		return c.learnOfTopics(req)
 	case *kmsg.InitProducerIDRequest:

@@ -8,7 +8,7 @@ import (
 
 // Limits bound what clients can take up. What is 0 is the default.
 type Limits struct {
-	Connections int           // to a node, at a time; default 4096. One more ends the one that has been idle for longest, or is refused
+	Connections int           // to a node, at a time; default 4096. One more ends those whose clients have gone, or the one that has been idle for longest, or is refused
 	Frame       int           // bytes of a request; default 100 MiB, as Kafka's socket.request.max.bytes. A larger one ends its connection
 	Memory      int64         // bytes of all requests that are being read, beyond the first 64 KiB of each; default 256 MiB. Then readers wait
 	Idle        time.Duration // without a request before a connection is closed; default 10 min, as Kafka's connections.max.idle.ms

@@ -180,3 +180,31 @@ func TestClusterCloses(t *testing.T) {
 		t.Errorf("more nodes than ports: %v", err)
 	}
 }
+
+// Who waits for records when the cluster is closed is cut off, and nobody is told of that as of a fault.
+func TestClosingIsNoFault(t *testing.T) {
+	c, reports := startCluster(t)
+	fetch := kmsg.NewPtrFetchRequest()
+	fetch.MaxWaitMillis, fetch.MinBytes, fetch.MaxBytes, fetch.SessionEpoch = 60_000, 1, 1<<20, -1
+	p := kmsg.NewFetchRequestTopicPartition()
+	p.PartitionMaxBytes = 1 << 20
+	fetch.Topics = []kmsg.FetchRequestTopic{{Topic: "t", Partitions: []kmsg.FetchRequestTopicPartition{p}}}
+	var waits []net.Conn
+	for range 5 {
+		conn := dialTo(t, c.Addrs()[0])
+		write(t, conn, frame(fetch, 11, 1))
+		silent(t, conn)
+		waits = append(waits, conn)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, conn := range waits {
+		gone(t, conn)
+	}
+	select {
+	case err := <-reports:
+		t.Errorf("reported: %v", err)
+	default:
+	}
+}

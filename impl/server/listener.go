@@ -153,21 +153,33 @@ func (l *listener) evict() {
 	l.evictLocked()
 }
 
-// evictLocked ends the connection that has been without a request for longest, as Kafka does where max.connections is reached; one that is
-// being answered is left alone.
+// evictLocked ends the connections whose clients have gone while they were being answered, which nobody notices who does not read from them; what they have asked for goes on, since a
+// member that waits is no less one for it. Where there are none it ends the connection that has been without a request for longest, as Kafka does where max.connections is reached; one that
+// is being answered is left alone.
 func (l *listener) evictLocked() bool {
+	room := false
 	var oldest *conn
 	for c := range l.conns {
-		if !c.busy.Load() && (oldest == nil || c.active.Load() < oldest.active.Load()) {
+		switch {
+		case c.busy.Load():
+			if deserted(c.Conn) {
+				l.endLocked(c)
+				room = true
+			}
+		case oldest == nil || c.active.Load() < oldest.active.Load():
 			oldest = c
 		}
 	}
-	if oldest == nil {
-		return false
+	if room || oldest == nil {
+		return room
 	}
-	delete(l.conns, oldest)
-	_ = oldest.Close()
+	l.endLocked(oldest)
 	return true
+}
+
+func (l *listener) endLocked(c *conn) {
+	delete(l.conns, c)
+	_ = c.Close()
 }
 
 func (l *listener) serve(c *conn) {

@@ -21,6 +21,8 @@ const (
 // legalTopic is Kafka's: up to 249 letters, digits, dots, underscores and hyphens, and neither "." nor "..".
 var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
+const illegalName = "a topic name is 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-', and not '.' or '..'"
+
 func (f *Front) metadata(req *kmsg.MetadataRequest, version int16) kmsg.Response {
 	resp := kmsg.NewPtrMetadataResponse()
 	node := kmsg.NewMetadataResponseBroker()
@@ -115,7 +117,7 @@ func (f *Front) mayCreate(t kmsg.CreateTopicsRequestTopic) (partitions int32, co
 	_, exists := f.topics[t.Topic]
 	switch {
 	case !legal(t.Topic):
-		return 0, invalidTopic, "a topic name is 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-', and not '.' or '..'"
+		return 0, invalidTopic, illegalName
 	case exists:
 		return 0, topicAlreadyExists, "topic " + t.Topic + " exists already"
 	case partitions < 1 || partitions > maxPartitions:

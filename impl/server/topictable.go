@@ -1,11 +1,14 @@
 package server
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"golang.org/x/sync/semaphore"
 )
 
 // topicTable is what the coordinators of groups have to know of topics, which are kfake's. It is read anew after each request that may have
@@ -14,6 +17,29 @@ type topicTable struct {
 	backing *backing
 	mu      sync.Mutex // one that reads anew at a time, so that the last one has the last word
 	known   atomic.Pointer[topicNames]
+	going   *semaphore.Weighted // held as a whole by who deletes topics, and shared by those that need them to stay
+}
+
+func newTopicTable(b *backing) *topicTable {
+	return &topicTable{backing: b, going: semaphore.NewWeighted(math.MaxInt64)}
+}
+
+// exclude waits until no topic can go while the request is done, if it is one that needs that, or until no such request is done, if it lets topics go. It returns what ends that.
+func (t *topicTable) exclude(req kmsg.Request) (end func()) {
+	var share int64
+	switch req := req.(type) {
+	case *kmsg.DeleteTopicsRequest:
+		share = math.MaxInt64
+	case *kmsg.ProduceRequest:
+		if severalByID(req) {
+			share = 1
+		}
+	}
+	if share == 0 {
+		return func() {}
+	}
+	_ = t.going.Acquire(context.Background(), share) // which cannot fail
+	return func() { t.going.Release(share) }
 }
 
 type topicNames struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -116,8 +117,28 @@ var groupAPIs = func() map[kmsg.Key]bool {
 	return all
 }()
 
-// forward lets kfake answer.
+// forward lets kfake answer. Where the cluster is being closed kfake goes before it has answered all, which is no fault.
 func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error) {
+	c := v.node.cluster
+	end := c.topics.exclude(req)
+	reply, err := v.pass(h, req, frame)
+	end()
+	if remove, ok := req.(*kmsg.DeleteTopicsRequest); ok && err == nil {
+		err = c.forgotten(time.Duration(remove.TimeoutMillis) * time.Millisecond)
+	}
+	if err == nil {
+		return reply, nil
+	}
+	select {
+	case <-c.quit:
+		return nil, errStopped
+	default:
+		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+	}
+}
+
+// pass passes a request on to kfake, but for what is better kept from it, and its answer back.
+func (v *visit) pass(h header, req kmsg.Request, frame []byte) ([]byte, error) {
 	if v.line == nil {
 		line, err := v.node.cluster.backing.dial(v.node.ID)
 		if err != nil {
@@ -129,14 +150,14 @@ func (v *visit) forward(h header, req kmsg.Request, frame []byte) ([]byte, error
 		return reply, err
 	}
 	if err := v.line.send(frame); err != nil {
-		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+		return nil, err
 	}
 	if p, ok := req.(*kmsg.ProduceRequest); ok && p.Acks == 0 {
 		return nil, nil
 	}
 	reply, err := v.line.receive()
 	if err != nil {
-		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(h.key), h.version, err)
+		return nil, err
 	}
 	return reply, v.node.cluster.learn(req, reply)
 }

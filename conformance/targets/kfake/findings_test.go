@@ -37,6 +37,7 @@ var findings = []struct {
 	{name: "protocols-none", send: [][]byte{request(join("range"), 4), request(join(), 1)}, died: "panic: unable to find commonly supported protocol"},
 	{name: "replicas-null", send: [][]byte{request(kmsg.NewPtrDescribeTopicPartitionsRequest(), 0)}, see: replicasNull},
 	{name: "client-host", send: [][]byte{request(join("range"), 3), request(describe(), 5)}, see: hostWithPort},
+	{name: "produce-unknown-ids", send: [][]byte{request(produce([16]byte{1}, [16]byte{2}), 13)}, died: "panic: runtime error: index out of range [0] with length 0"},
 	{name: "empty-assignment", send: [][]byte{request(join("range"), 3)}, see: emptyAssigned},
 }
 
@@ -123,6 +124,18 @@ func join(protocols ...string) kmsg.Request {
 		p := kmsg.NewJoinGroupRequestProtocol()
 		p.Name = name
 		r.Protocols = append(r.Protocols, p)
+	}
+	return r
+}
+
+// produce names partition 0 of topics by their ids.
+func produce(ids ...[16]byte) kmsg.Request {
+	r := kmsg.NewPtrProduceRequest()
+	r.Acks = 1
+	for _, id := range ids {
+		t := kmsg.NewProduceRequestTopic()
+		t.TopicID, t.Partitions = id, []kmsg.ProduceRequestTopicPartition{kmsg.NewProduceRequestTopicPartition()}
+		r.Topics = append(r.Topics, t)
 	}
 	return r
 }
