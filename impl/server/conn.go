@@ -142,6 +142,9 @@ func (c *conn) body(size int, deadline time.Time) ([]byte, error) {
 	if size <= smallFrame {
 		return frame, nil
 	}
+	if err := c.limits.fits(size, frame); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	for len(frame) < size {

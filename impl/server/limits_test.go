@@ -130,6 +130,44 @@ func TestMemoryOfRequests(t *testing.T) {
 	}
 }
 
+// A request that is a list takes up many times its bytes once it is read: it may be smaller than one that carries what others have written.
+func TestListsAreBounded(t *testing.T) {
+	t.Parallel()
+	c, reports := startCluster(t)
+	naming := func(topics int) *kmsg.OffsetFetchRequest {
+		req := kmsg.NewPtrOffsetFetchRequest()
+		g := kmsg.NewOffsetFetchRequestGroup()
+		g.Group = "g"
+		for range topics {
+			topic := kmsg.NewOffsetFetchRequestGroupTopic()
+			topic.Topic = strings.Repeat("t", 249)
+			g.Topics = append(g.Topics, topic)
+		}
+		req.Groups = append(req.Groups, g)
+		return req
+	}
+	conn := dialTo(t, c.Addrs()[0])
+	if r := ask(t, conn, naming(10_000), 8).(*kmsg.OffsetFetchResponse); len(r.Groups) != 1 || len(r.Groups[0].Topics) != 10_000 {
+		t.Errorf("as many topics as there may be: %d groups", len(r.Groups))
+	}
+	go func() { _, _ = conn.Write(frame(naming(20_000), 8, 1)) }()
+	gone(t, conn)
+	select {
+	case err := <-reports:
+		if !strings.Contains(err.Error(), "OffsetFetch") || !strings.Contains(err.Error(), "4194304") {
+			t.Errorf("reported: %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("nothing is reported")
+	}
+	conn = dialTo(t, c.Addrs()[0])
+	join := joinReq("g", "")
+	join.Protocols[0].Metadata = make([]byte, 5<<20)
+	if r := ask(t, conn, join, 3).(*kmsg.JoinGroupResponse); r.ErrorCode != 0 {
+		t.Errorf("a large subscription: %d", r.ErrorCode)
+	}
+}
+
 // Requests that come in one packet are answered in their order, whoever answers them.
 func TestPipelining(t *testing.T) {
 	c, _ := startCluster(t)
