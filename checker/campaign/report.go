@@ -22,8 +22,9 @@ type Report struct {
 	Reasons []string // why, of the first few
 	Open    []Open   // these
 
-	Stalled int // histories that were thrown away, as the machine had too much else to do meanwhile
-	Left    int // histories that there was no time to judge
+	Stalled int     // histories that were thrown away, as the machine had too much else to do meanwhile
+	Left    int     // histories that there was no time to judge
+	Outage  *Outage // of somebody else's target; nil where there was none
 
 	Convergence Convergence
 
@@ -56,6 +57,7 @@ const maxShare = 0.05
 // Doubts are why the report cannot stand for the target, where nothing was found: too much could not be told.
 func (r *Report) Doubts(asked Faults) (doubts []string) {
 	say := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	doubts = r.Outage.doubts()
 	if r.Groups == 0 {
 		say("no group was judged")
 	}
