@@ -44,7 +44,8 @@ type Report struct {
 	Failures []linearize.Failure
 	Cleaned  int      // groups that are explained if the target has removed them, as they had nothing
 	Tardy    int      // groups that are explained if a timer was later than any may be: a few, which count as undecided
-	Untold   int      // illegal groups beyond those in Failures
+	Same     int      // illegal groups beyond those in Failures, for the same rules
+	Untold   int      // and those of which it was not found out for which
 	Unsaved  []string // files that could not be written, and why
 }
 

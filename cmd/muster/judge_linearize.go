@@ -99,8 +99,12 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	for _, why := range r.Convergence.Whys {
 		v.Warn("clients that were left alone did not get together: %s", why)
 	}
+	if r.Same > 0 {
+		v.Warn("%d more groups are illegal for rules that are told of. Their histories are beside those", r.Same)
+	}
 	if r.Untold > 0 {
 		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others. Their histories are beside those that are told of", r.Untold)
+		v.NotTold(r.Untold)
 	}
 	if r.Mixed() {
 		names := slices.Sorted(maps.Keys(r.Profiles))
