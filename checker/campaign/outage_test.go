@@ -69,7 +69,10 @@ func seen(t *testing.T, s *somebodys, do func(answered func())) *Outage {
 	go func() { defer close(done); c.canary.watch(ctx) }()
 	answered := func() {
 		now := time.Now()
-		if c.settled(ctx, now); c.canary.alive.Before(now) {
+		c.settled(ctx, now)
+		c.canary.mu.Lock()
+		defer c.canary.mu.Unlock()
+		if c.canary.alive.Before(now) {
 			t.Error("the canary is not answered")
 		}
 	}
