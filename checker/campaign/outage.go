@@ -189,11 +189,8 @@ func (o outage) report(began time.Time) *Outage {
 	return &o.Outage
 }
 
-// doubts are why a campaign in which the target went away cannot pass; nil is one in which it did not.
+// doubts are why a campaign in which the target went away cannot pass.
 func (o *Outage) doubts() []string {
-	if o == nil {
-		return nil
-	}
 	seen := fmt.Sprintf("%.1f s after its beginning all connections to it broke at once", o.From.Seconds())
 	switch {
 	case o.Until == 0:

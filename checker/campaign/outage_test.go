@@ -183,7 +183,11 @@ func TestOutageDoubts(t *testing.T) {
 			t.Errorf("nothing is said of %q:\n%s", want, doubts)
 		}
 	}
-	r.Outage = nil
+	r.Left = 100
+	if all := r.Doubts(Faults{Connections: true}); strings.Contains(strings.Join(all, "\n"), "more budget") {
+		t.Errorf("what had no time is put down to the budget: %q", all)
+	}
+	r.Outage, r.Left = nil, 0
 	if all := r.Doubts(Faults{}); len(all) > 0 {
 		t.Error(all)
 	}

@@ -58,7 +58,9 @@ const maxShare = 0.05
 // Doubts are why the report cannot stand for the target, where nothing was found: too much could not be told.
 func (r *Report) Doubts(asked Faults) (doubts []string) {
 	say := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
-	doubts = r.Outage.doubts()
+	if r.Outage != nil { // all else has had no time
+		return r.Outage.doubts()
+	}
 	if r.Groups == 0 {
 		say("no group was judged")
 	}

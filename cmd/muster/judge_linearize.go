@@ -85,7 +85,7 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 		c.Open = append(c.Open, verdict.OpenGroup{Seed: o.Seed, Group: o.Group, Why: o.Why, File: o.File})
 	}
 	v.Campaign = c
-	tellOwnership(v, r.Consumers, stranger, short)
+	tellOwnership(v, r.Consumers, stranger, short || r.Outage != nil)
 	v.Case(verdict.Case{Judge: verdict.Linearizability, Name: fmt.Sprintf("seed %d", seed), Took: r.Elapsed})
 	for _, f := range r.Failures {
 		v.Find(verdict.Finding{
