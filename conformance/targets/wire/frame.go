@@ -76,7 +76,8 @@ func peek(r io.Reader, head []byte) []byte {
 	return append(bytes.Clone(head), rest[:n]...)
 }
 
-// parse reads the body of the answer to a request of the given version; the correlation id has been taken off.
+// parse reads the body of the answer to a request of the given version; the correlation id has been taken off. With an error there is an answer all the same where it is only null in place of
+// something empty that is wrong with it.
 func parse(req kmsg.Request, version int16, flexible bool, body []byte) (resp kmsg.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -110,7 +111,7 @@ func parse(req kmsg.Request, version int16, flexible bool, body []byte) (resp km
 		return nil, &garbageError{what: fmt.Sprintf("the answer to %s v%d goes on for %d bytes after its end", kmsg.NameForKey(req.Key()), version, left), got: whole}
 	}
 	if at := nullAt(resp, body); at >= 0 {
-		return nil, &garbageError{what: fmt.Sprintf("the answer to %s v%d has null at byte %d of its body, where Kafka's protocol has no null, so that strict clients cannot read it", kmsg.NameForKey(req.Key()), version, at), got: whole}
+		return resp, &garbageError{what: fmt.Sprintf("the answer to %s v%d has null at byte %d of its body, where Kafka's protocol has no null, so that strict clients cannot read it", kmsg.NameForKey(req.Key()), version, at), got: whole}
 	}
 	return resp, nil
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"net"
 	"reflect"
 	"strings"
 	"testing"
@@ -117,5 +118,26 @@ func TestNulls(t *testing.T) {
 		case test.want != "" && (!errors.As(err, &garbage) || !strings.Contains(err.Error(), "null") || !strings.Contains(err.Error(), test.want)):
 			t.Errorf("%s: %v, want null %s", name, err, test.want)
 		}
+	}
+}
+
+// TestNullsOfTheKnown holds that null ends the connection of a target, and not that of one which is known for it.
+func TestNullsOfTheKnown(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		ours, theirs := net.Pipe()
+		l := newLink(ours, "c", known)
+		go func() {
+			if frame, err := readFrame(theirs); err == nil {
+				_, _ = theirs.Write(append(append([]byte{0, 0, 0, 10}, frame[4:8]...), 0, 27, 0xff, 0xff, 0xff, 0xff))
+			}
+		}()
+		resp, err := l.roundTrip(t.Context(), kmsg.NewPtrSyncGroupRequest(), 0)
+		if known != (err == nil) || known != (resp != nil) || known == l.dead() {
+			t.Errorf("known for it %v: %v, %v", known, resp, err)
+		}
+		if known && resp.(*kmsg.SyncGroupResponse).ErrorCode != 27 {
+			t.Errorf("%+v", resp)
+		}
+		_ = l.close()
 	}
 }
