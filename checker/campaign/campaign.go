@@ -243,20 +243,23 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 		judges.Go(func() { c.judge(judging, began.Add(o.Budget+grace)) })
 	}
 	watching, stopWatching := context.WithCancel(healing)
-	work.Go(func() { c.canary.watch(watching) })
+	looking, stopLooking := context.WithCancel(ctx) // until the last clients have ended: whether the target lived then
+	work.Go(func() { c.canary.watch(looking) })
 	work.Go(func() { c.mourn(watching, stopJudging) })
+	work.Go(func() { c.endsAway(watching) })
 	work.Go(func() { c.disturb(traffic) })
 	work.Go(func() { c.tell(watching, began) })
 	work.Go(func() { c.consume(watching) })
 	c.drive(traffic, healing)
 	stop() // where no more groups are to begin
 	stopWatching()
+	stopLooking()
 	work.Wait()
 	close(c.ready)
 	judges.Wait()
 
 	cause := context.Cause(whole)
-	if errors.Is(cause, errEnough) {
+	if errors.Is(cause, errEnough) || errors.Is(cause, errAway) {
 		cause = nil
 	}
 	cause = c.causeOf(ctx, cause)
@@ -264,6 +267,7 @@ func Run(ctx context.Context, t target.Target, o Options) (Report, error) {
 	defer c.mu.Unlock()
 	c.report.Elapsed = time.Since(began)
 	c.report.Faults = c.around.counted()
+	c.report.Outage = c.canary.away().report(began)
 	if ctx.Err() != nil {
 		return c.report, context.Cause(ctx)
 	}

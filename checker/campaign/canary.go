@@ -20,12 +20,16 @@ type canary struct {
 	group   string
 	version int16
 	pause   time.Duration
+	conns   []target.Conn // that are asked in turn; nil where one is to be dialled
 
 	mu     sync.Mutex
 	began  time.Time // of the round that goes on; zero between rounds
 	paused time.Duration
 	stalls []stall // the last few minutes'
 	latest time.Duration
+
+	alive  time.Time // the last request that was answered was sent then
+	outage outage    // the first, of somebody else's target
 }
 
 // stall is a time during which nothing came back.
@@ -55,40 +59,34 @@ func newCanary(c *campaign) *canary {
 	if c.caps.MaxGroups > 0 {
 		k.pause = slowPause
 	}
+	k.conns = make([]target.Conn, 1)
+	if c.others() {
+		k.conns = make([]target.Conn, witnesses)
+	}
 	return k
 }
 
 func (k *canary) watch(ctx context.Context) {
-	var conn target.Conn
 	var life int64
-	drop := func() {
-		if conn != nil {
-			conn.Close()
-			conn = nil
-		}
-	}
-	defer drop()
+	defer k.drop()
 	if named, err := k.target.Capabilities().Named(ctx, k.group); err == nil {
 		k.group = named
 	}
 	clock := k.target.Clock()
-	for {
+	for n := 0; ; n = (n + 1) % len(k.conns) {
 		now, err := k.around.Enter(ctx)
 		if err != nil {
 			return
 		}
 		if now != life {
-			drop()
+			k.drop()
 			life = now
 		}
-		if conn == nil {
-			if conn, err = k.target.Dial(ctx, canaryName); err != nil {
-				conn = nil
-				if clock.Sleep(ctx, k.pause) != nil {
-					return
-				}
-				continue // whether the target has gone is for clients to say
+		if !k.dial(ctx) {
+			if clock.Sleep(ctx, k.pause) != nil {
+				return
 			}
+			continue // whether the target has gone is for clients to say
 		}
 		if k.pace != nil && k.pace(ctx) != nil {
 			return
@@ -98,9 +96,8 @@ func (k *canary) watch(ctx context.Context) {
 		if clock.Sleep(ctx, k.pause) != nil {
 			return
 		}
-		req := kmsg.NewPtrDescribeGroupsRequest()
-		req.Groups = []string{k.group}
-		call := conn.Send(req, k.version)
+		sent := clock.Now()
+		call := k.ask(n)
 		answered := clock.Await(ctx, call, canaryPatience)
 		if ctx.Err() != nil {
 			return
@@ -110,14 +107,79 @@ func (k *canary) watch(ctx context.Context) {
 			continue
 		}
 		if !answered {
-			drop()
+			k.drop()
 		} else if resp, err := call.Answer(); err != nil {
-			drop()
-		} else if linearize.Moved(resp) {
-			k.around.moves()
+			if k.ended(ctx, n) {
+				k.left()
+			}
+		} else {
+			k.lived(sent)
+			if linearize.Moved(resp) {
+				k.around.moves()
+			}
 		}
 		k.saw(clock.Now(), k.late(clock.Now()))
 	}
+}
+
+// ask asks about its group.
+func (k *canary) ask(n int) *target.Call {
+	req := kmsg.NewPtrDescribeGroupsRequest()
+	req.Groups = []string{k.group}
+	return k.conns[n].Send(req, k.version)
+}
+
+// dial dials the connections that there are not.
+func (k *canary) dial(ctx context.Context) bool {
+	for n, conn := range k.conns {
+		if conn != nil {
+			continue
+		}
+		conn, err := k.target.Dial(ctx, canaryName)
+		if err != nil {
+			k.refused()
+			return false
+		}
+		k.conns[n] = conn
+	}
+	return true
+}
+
+func (k *canary) drop() {
+	for n, conn := range k.conns {
+		if conn != nil {
+			conn.Close()
+			k.conns[n] = nil
+		}
+	}
+}
+
+// ended says whether all connections have ended, now that one has.
+func (k *canary) ended(ctx context.Context, n int) bool {
+	k.conns[n].Close()
+	k.conns[n] = nil
+	if len(k.conns) == 1 {
+		return false // it alone proves nothing
+	}
+	k.refused() // where the target has gone already
+	for other, conn := range k.conns {
+		if conn == nil {
+			continue
+		}
+		if k.pace != nil && k.pace(ctx) != nil {
+			return false
+		}
+		call := k.ask(other)
+		if !k.target.Clock().Await(ctx, call, canaryPatience) {
+			return false
+		}
+		if _, err := call.Answer(); err == nil {
+			return false
+		}
+		conn.Close()
+		k.conns[other] = nil
+	}
+	return true
 }
 
 // canaryName is its client id.

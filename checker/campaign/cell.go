@@ -28,6 +28,7 @@ type cell struct {
 	moved   bool             // the target has given its groups up by itself meanwhile; set by around
 	healed  []traffic.Healed // what has become of its groups in the end
 	ended   time.Time
+	before  *history.History // what was recorded before somebody else's target went away; nil where it did not
 
 	of *cell // whose history this is the beginning of; see early
 
@@ -111,11 +112,12 @@ func (c *campaign) run(ctx, healing context.Context, one *cell) {
 	c.around.join(one)
 	err := c.work(ctx, healing, one)
 	c.around.leave(one)
-	if err != nil {
-		c.fail(err)
-	}
 	one.ended = clock.Now()
 	c.finish(one, one.rec.History(history.Header{}), one.ended)
+	interrupted := c.interrupted(healing, one)
+	if err != nil && !(interrupted && !c.canary.away().until.IsZero()) {
+		c.fail(err)
+	}
 	c.handOver(healing, one, c.lostGroups(one))
 }
 
@@ -138,6 +140,11 @@ func (c *campaign) handOver(ctx context.Context, one *cell, lost bool) {
 		return
 	}
 	c.count(one)
+	if one.before != nil {
+		if one.history = one.before; len(one.history.Calls) == 0 {
+			return
+		}
+	}
 	if lost {
 		c.threwAway()
 		return
@@ -163,7 +170,7 @@ func (c *campaign) work(ctx, healing context.Context, one *cell) error {
 	early.Add(1)
 	timer := time.AfterFunc(slowHealing, func() {
 		defer early.Done()
-		c.early(one)
+		c.early(healing, one)
 	})
 	one.healed, err = run.Heal(healing, one.plan.HealsWithin(c.caps.InitialDelay))
 	if !timer.Stop() {
@@ -177,7 +184,7 @@ func (c *campaign) work(ctx, healing context.Context, one *cell) error {
 const slowHealing = 3 * time.Second
 
 // early has what was recorded until now judged, while the clients still try to get together: they may until their time is up.
-func (c *campaign) early(one *cell) {
+func (c *campaign) early(ctx context.Context, one *cell) {
 	now := c.target.Clock().Now()
 	beginning := &cell{plan: one.plan, rec: one.rec, disturbed: one.disturbed, started: one.started, ended: now, moved: c.around.moved(one), of: one}
 	trouble, goesOn := c.around.troubling(one) // asked for before what has been recorded, where it is once it is over
@@ -186,16 +193,10 @@ func (c *campaign) early(one *cell) {
 		recorded.AddFaults(trouble)
 	}
 	c.finish(beginning, recorded, now)
-	if c.lostGroups(beginning) {
+	if c.lostGroups(beginning) || c.absent(ctx, beginning) {
 		return
 	}
-	h := beginning.history.Cut(one.rec.At(now))
-	for i := range h.Calls {
-		if h.Calls[i].Outcome == history.Open {
-			h.Calls[i].Return = h.CutAt
-		}
-	}
-	beginning.history = h
+	beginning.history = cutOpen(beginning.history, one.rec.At(now))
 	select {
 	case c.ready <- beginning:
 	default: // so many wait already

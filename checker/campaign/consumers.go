@@ -192,10 +192,11 @@ func (c *campaign) consumeOne(ctx context.Context, plan consumers.Plan) bool {
 	one.ended = ended
 	c.finish(one, recorded, ended)
 	lost := down || c.lostGroups(one) // then generations have begun anew, and so has who owns what
-	if !lost {
+	interrupted := c.interrupted(ctx, one)
+	if !lost && !interrupted {
 		c.owned(ctx, plan, result, one.worst > plan.Session/2 || result.Held > plan.Session/4)
 	}
-	if _, gone := c.died(); err != nil && ctx.Err() == nil && gone == nil {
+	if _, gone := c.died(); err != nil && ctx.Err() == nil && gone == nil && !interrupted {
 		c.mu.Lock()
 		c.report.Consumers.Problems = append(c.report.Consumers.Problems, "a group of real consumers could not work: "+err.Error())
 		c.mu.Unlock()

@@ -252,7 +252,7 @@ func (c *campaign) explain(ctx context.Context, h *history.History, w wrongGroup
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.Rule != "" && slices.ContainsFunc(c.report.Failures, func(old linearize.Failure) bool { return old.Rule == f.Rule }) {
-		c.report.Untold++
+		c.report.Same++
 		return
 	}
 	c.report.Failures = append(c.report.Failures, f)

@@ -125,8 +125,8 @@ func TestManyIllegal(t *testing.T) {
 		t.Errorf("after 7 illegal groups: %v", context.Cause(ctx))
 	}
 	whole, _ := filepath.Glob(filepath.Join(c.o.Out, "history-1??.jsonl"))
-	if len(whole) != 7 || c.report.Illegal != 7 || len(c.report.Failures) != 1 || c.report.Untold != 6 {
-		t.Errorf("%d saved, %d illegal, %d told and %d not", len(whole), c.report.Illegal, len(c.report.Failures), c.report.Untold)
+	if len(whole) != 7 || c.report.Illegal != 7 || len(c.report.Failures) != 1 || c.report.Same != 6 {
+		t.Errorf("%d saved, %d illegal, %d told and %d not", len(whole), c.report.Illegal, len(c.report.Failures), c.report.Same)
 	}
 }
 

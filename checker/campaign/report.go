@@ -22,8 +22,9 @@ type Report struct {
 	Reasons []string // why, of the first few
 	Open    []Open   // these
 
-	Stalled int // histories that were thrown away, as the machine had too much else to do meanwhile
-	Left    int // histories that there was no time to judge
+	Stalled int     // histories that were thrown away, as the machine had too much else to do meanwhile
+	Left    int     // histories that there was no time to judge
+	Outage  *Outage // of somebody else's target; nil where there was none
 
 	Convergence Convergence
 
@@ -43,7 +44,8 @@ type Report struct {
 	Failures []linearize.Failure
 	Cleaned  int      // groups that are explained if the target has removed them, as they had nothing
 	Tardy    int      // groups that are explained if a timer was later than any may be: a few, which count as undecided
-	Untold   int      // illegal groups beyond those in Failures
+	Same     int      // illegal groups beyond those in Failures, for the same rules
+	Untold   int      // and those of which it was not found out for which
 	Unsaved  []string // files that could not be written, and why
 }
 
@@ -56,6 +58,9 @@ const maxShare = 0.05
 // Doubts are why the report cannot stand for the target, where nothing was found: too much could not be told.
 func (r *Report) Doubts(asked Faults) (doubts []string) {
 	say := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	if r.Outage != nil { // all else has had no time
+		return r.Outage.doubts()
+	}
 	if r.Groups == 0 {
 		say("no group was judged")
 	}

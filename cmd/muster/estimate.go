@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/muster-kafka/muster/conformance"
@@ -42,6 +44,7 @@ func (j *scenarioJudge) estimate(caps target.Capabilities) outlook {
 		whole.run, whole.skipped = whole.run+o.run, append(whole.skipped, o.skipped...)
 		whole.takes, longest = whole.takes+o.takes, max(longest, o.takes)
 	}
+	slices.SortFunc(whole.skipped, func(a, b verdict.Skip) int { return cmp.Compare(a.Scenario, b.Scenario) }) // as a verdict has them
 	whole.takes = max(whole.takes/time.Duration(min(brokersAtOnce, len(sets))), longest) + time.Second
 	return whole
 }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/muster-kafka/muster/conformance"
 	"github.com/muster-kafka/muster/conformance/target"
+	"github.com/muster-kafka/muster/internal/verdict"
 )
 
 // TestEstimate holds that what is skipped is told and takes no time, that a target which may be sent few requests takes longer, and so does one
@@ -49,6 +53,11 @@ func TestEstimate(t *testing.T) {
 	// A run on a stranger cannot be faster than its requests may be sent.
 	if s := plain.estimate(stranger); s.run >= o.run || s.takes < time.Duration(s.run)*strangersLeast {
 		t.Errorf("a stranger: %+v", s)
+	}
+	// What a dry run says that it would skip comes in the order in which a run says it, whatever brokers the scenarios need.
+	profiled := judge(func(j *scenarioJudge) { j.profile = func(context.Context, string) (*opened, error) { return nil, nil } })
+	if p := profiled.estimate(caps); len(p.skipped) < 3 || !slices.IsSortedFunc(p.skipped, func(a, b verdict.Skip) int { return strings.Compare(a.Scenario, b.Scenario) }) {
+		t.Errorf("not in the order of their names: %v", p.skipped)
 	}
 	caps.Virtual = true
 	if v := plain.estimate(caps); v.takes > 2*time.Second {

@@ -85,7 +85,7 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 		c.Open = append(c.Open, verdict.OpenGroup{Seed: o.Seed, Group: o.Group, Why: o.Why, File: o.File})
 	}
 	v.Campaign = c
-	tellOwnership(v, r.Consumers, stranger, short)
+	tellOwnership(v, r.Consumers, stranger, short || r.Outage != nil)
 	v.Case(verdict.Case{Judge: verdict.Linearizability, Name: fmt.Sprintf("seed %d", seed), Took: r.Elapsed})
 	for _, f := range r.Failures {
 		v.Find(verdict.Finding{
@@ -99,8 +99,12 @@ func tellCampaign(v *verdict.Verdict, seed uint64, r campaign.Report, asked camp
 	for _, why := range r.Convergence.Whys {
 		v.Warn("clients that were left alone did not get together: %s", why)
 	}
+	if r.Same > 0 {
+		v.Warn("%d more groups are illegal for rules that are told of. Their histories are beside those", r.Same)
+	}
 	if r.Untold > 0 {
 		v.Warn("%d more groups are illegal and are not told one by one: for the same rules, or for others. Their histories are beside those that are told of", r.Untold)
+		v.NotTold(r.Untold)
 	}
 	if r.Mixed() {
 		names := slices.Sorted(maps.Keys(r.Profiles))

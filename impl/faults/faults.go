@@ -136,6 +136,25 @@ func exists(node int32, nodes int) error {
 
 func (f Fault) String() string { return fmt.Sprintf("fault of %s:%d: %s", f.File, f.Line, f.Text) }
 
+// Hit is the fault with the request that it happened to.
+func (f Fault) Hit(r Request) string {
+	text := fmt.Sprintf("%v, which hit %s of client %q", f, r.API.Name(), r.Client)
+	switch n := len(r.Groups); {
+	case f.Group != nil:
+		text += fmt.Sprintf(", group %q", *f.Group)
+	case n == 1:
+		text += fmt.Sprintf(", group %q", r.Groups[0])
+	case n > 1:
+		text += fmt.Sprintf(", %d groups, %q the first", n, r.Groups[0])
+	}
+	return text
+}
+
+// HitWrite is the fault with the group whose write it happened to.
+func (f Fault) HitWrite(group string) string {
+	return fmt.Sprintf("%v, which hit a write of group %q", f, group)
+}
+
 // Status is how far the faults have come.
 func (s *Set) Status() []Status {
 	out := []Status{}

@@ -113,6 +113,27 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A name that stands before a word which nobody expects may have been meant to go on.
+func TestQuotesAreHinted(t *testing.T) {
+	const hint = `a name with blanks stands in quotes: "`
+	for text, want := range map[string]string{
+		"drop the reply of every JoinGroup of group my group":            hint + `my group"`,
+		"delay the reply of every JoinGroup of client my app by 2s":      hint + `my app"`,
+		"fail the 1st append of group my group with NOT_COORDINATOR":     hint + `my group"`,
+		"move the coordinator at the 1st JoinGroup of group my group":    hint + `my group"`,
+		"answer the 1st JoinGroup of group a b of client c with UNKNOWN": hint + `a b"`,
+		`drop the reply of every JoinGroup of group "my group" now`:      "",
+		"drop the reply of every JoinGroup on node 1 now":                "",
+		"answer every JoinGroup of group g with NOT_COORDINATOR now":     "",
+		"delay the reply of every JoinGroup of group g by":               "",
+	} {
+		_, err := Parse("f", text, apis, 0)
+		if err == nil || want != "" && !strings.Contains(err.Error(), want) || want == "" && strings.Contains(err.Error(), "quotes") {
+			t.Errorf("%s\n\tgives %v\n\twant %q", text, err, want)
+		}
+	}
+}
+
 // Each number has one ordinal.
 func TestOrdinals(t *testing.T) {
 	for n, want := range map[int]string{1: "st", 2: "nd", 3: "rd", 4: "th", 10: "th", 11: "th", 12: "th", 13: "th", 20: "th", 21: "st", 102: "nd", 111: "th", 112: "th", 123: "rd", 1013: "th"} {

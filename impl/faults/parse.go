@@ -42,6 +42,8 @@ type parser struct {
 	words []word
 	apis  []kmsg.Key
 	nodes int // 0: any number
+
+	bare string // the name that was read last, if nothing was since and it had no quotes
 }
 
 type word struct {
@@ -78,7 +80,7 @@ func (p *parser) line(line string) (*Fault, error) {
 		err = p.move(f)
 	}
 	if err == nil && len(p.words) > 0 {
-		err = fmt.Errorf("%q: the line should have ended before it", p.words[0].text)
+		err = fmt.Errorf("%q: the line should have ended before it%s", p.words[0].text, p.quotes())
 	}
 	return f, err
 }
@@ -115,7 +117,7 @@ func (p *parser) next(want ...string) (string, bool) {
 		return "", false
 	}
 	w := p.words[0]
-	p.words = p.words[1:]
+	p.words, p.bare = p.words[1:], ""
 	return w.text, true
 }
 
@@ -136,13 +138,25 @@ func (p *parser) unexpected(names []string, want string) error {
 	if near := nearest.To(p.words[0].text, names); near != "" {
 		hint = "; do you mean " + near + "?"
 	}
-	return fmt.Errorf("%q: want %s%s", p.words[0].text, want, hint)
+	return fmt.Errorf("%q: want %s%s%s", p.words[0].text, want, hint, p.quotes())
+}
+
+// quotes is a hint where a word that should not come stands behind a name, of which it may be a part.
+func (p *parser) quotes() string {
+	if p.bare == "" {
+		return ""
+	}
+	return fmt.Sprintf("; a name with blanks stands in quotes: %q", p.bare+" "+p.words[0].text)
 }
 
 func (p *parser) name(of string) (*string, error) {
+	quoted := len(p.words) > 0 && p.words[0].quoted
 	w, ok := p.next()
 	if !ok {
 		return nil, p.unexpected(nil, "the name of a "+of)
+	}
+	if !quoted {
+		p.bare = w
 	}
 	return &w, nil
 }

@@ -101,7 +101,7 @@ answer every ListGroups with UNKNOWN_SERVER_ERROR
 			t.Errorf("%+v", r)
 		}
 	}
-	if err := <-reports; !strings.Contains(err.Error(), "fault of faults:3: delay the request") {
+	if err := <-reports; !strings.Contains(err.Error(), "fault of faults:3: delay the request") || !strings.HasSuffix(err.Error(), `, which hit OffsetCommit of client "client", group "g"`) {
 		t.Errorf("reported: %v", err)
 	}
 }
@@ -109,12 +109,15 @@ answer every ListGroups with UNKNOWN_SERVER_ERROR
 // A write that fails is answered so, and has no effect; one that times out has one, later.
 func TestFaultFailsAppends(t *testing.T) {
 	t.Parallel()
-	c, _ := startCluster(t, withFaults(t, "fail the 2nd append of group g with NOT_LEADER_FOR_PARTITION\nfail the 3rd append of group g with REQUEST_TIMED_OUT"))
+	c, reports := startCluster(t, withFaults(t, "fail the 2nd append of group g with NOT_LEADER_FOR_PARTITION\nfail the 3rd append of group g with REQUEST_TIMED_OUT"))
 	conn := dialTo(t, c.Addrs()[0])
 	for offset, want := range []int16{0, core.NotCoordinator, core.CoordinatorNotAvailable} {
 		if code := commitOffset(t, conn, "g", int64(offset)); code != want {
 			t.Errorf("commit %d: %d, want %d", offset, code, want)
 		}
+	}
+	if err := <-reports; !strings.HasSuffix(err.Error(), `, which hit a write of group "g"`) {
+		t.Errorf("reported: %v", err)
 	}
 	if got := committed(t, conn, false, "g"); got[0] != 0 {
 		t.Errorf("while the last one is late: %v", got)

@@ -19,9 +19,10 @@ func (v *visit) faulty(h header, req kmsg.Request, frame []byte) ([]byte, error)
 		return v.reply(h, req, frame)
 	}
 	v.conn.first() // what happens here may take its time, and be the end of the connection
-	hits := c.options.Faults.Meet(faults.Request{API: kmsg.Key(h.key), Groups: groupsOf(req), Client: h.clientID, Node: v.node.ID})
+	met := faults.Request{API: kmsg.Key(h.key), Groups: groupsOf(req), Client: h.clientID, Node: v.node.ID}
+	hits := c.options.Faults.Meet(met)
 	for _, f := range hits {
-		c.options.Report(errors.New(f.String()))
+		c.options.Report(errors.New(f.Hit(met)))
 	}
 	for _, f := range hits {
 		switch f.Action {
@@ -94,6 +95,6 @@ func (c *Cluster) failing(group string) int16 {
 	if !fails {
 		return core.None
 	}
-	c.options.Report(errors.New(f.String()))
+	c.options.Report(errors.New(f.HitWrite(group)))
 	return f.Code
 }

@@ -21,7 +21,7 @@ type groupPage struct {
 	ProtocolType string       `json:"protocolType"`
 	Protocol     string       `json:"protocol"` // while the group is Stable
 	Generation   int32        `json:"generation"`
-	Rebalances   int64        `json:"rebalances"`    // that have begun since the coordinator began to coordinate it
+	Rebalances   int64        `json:"rebalances"`    // that have begun since this process was started
 	Since        *time.Time   `json:"since"`         // of the last transition; null where there has been none since then
 	LastReason   string       `json:"lastRebalance"` // why the last rebalance began
 	Members      []memberPage `json:"members"`

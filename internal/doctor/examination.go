@@ -233,7 +233,7 @@ func (e *examination) readHistory(ctx context.Context) {
 	}
 	log, err := openLog(ctx, e.c)
 	if err != nil {
-		e.note(fmt.Sprintf("%s cannot be read (%s): diagnoses are inferred from what the coordinators tell; READ on that topic would make them certain", offsetsTopic, reason(err)))
+		e.note(unread(err))
 		return
 	}
 	wanted := map[string]struct{}{}
@@ -251,7 +251,7 @@ func (e *examination) readHistory(ctx context.Context) {
 		err = log.refused
 	}
 	if err != nil {
-		e.note(fmt.Sprintf("%s cannot be read (%s): diagnoses are inferred from what the coordinators tell; READ on that topic would make them certain", offsetsTopic, reason(err)))
+		e.note(unread(err))
 		return
 	}
 	if log.refused != nil {
@@ -261,6 +261,19 @@ func (e *examination) readHistory(ctx context.Context) {
 		e.note(fmt.Sprintf("%s was read to %d MiB from its end; what is older is unknown", offsetsTopic, log.bytes>>20))
 	}
 	e.log = log
+}
+
+// unread says why the log of the groups is not read, and what would let it be. A right is advised only where one is missing.
+func unread(err error) string {
+	const inferred = "diagnoses are inferred from what the coordinators tell"
+	switch why := reason(err); codeOf(err) {
+	case kerr.UnknownTopicOrPartition.Code:
+		return fmt.Sprintf("there is no topic %s here (%s): %s", offsetsTopic, why, inferred)
+	case kerr.TopicAuthorizationFailed.Code:
+		return fmt.Sprintf("%s cannot be read (%s): %s; READ on that topic would make them certain", offsetsTopic, why, inferred)
+	default:
+		return fmt.Sprintf("%s cannot be read (%s): %s", offsetsTopic, why, inferred)
+	}
 }
 
 // describe asks about the groups that may have changed: where the log is read, a group that is quiet in both is what it was.

@@ -92,7 +92,7 @@ func TestKafkaDoctorRefused(t *testing.T) {
 			c.deny(kmsg.ACLResourceTypeTopic, offsetsTopic, kmsg.ACLOperationRead)
 			c.sleep(500 * time.Millisecond)
 			r = examined(t, Options{Addr: b.Addr, Settings: hasty(), Look: 2 * time.Second, Every: 300 * time.Millisecond})
-			if r.Log.Read != "none" || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "TOPIC_AUTHORIZATION_FAILED") }) {
+			if r.Log.Read != "none" || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "TOPIC_AUTHORIZATION_FAILED") && strings.Contains(n, "READ") }) {
 				t.Errorf("log %s, notes %v", r.Log.Read, r.Notes)
 			}
 			diagnosed(t, r, map[string]diagnosis{"abandoned": {rule: anomaly.LagWithoutMembers, certain: false, member: "", says: "oldest unread record"}})
@@ -228,5 +228,14 @@ func TestTableIsHarmless(t *testing.T) {
 	}
 	if strings.ContainsAny(text.String(), "\x1b\u009b") {
 		t.Errorf("%q", text.String())
+	}
+}
+
+// TestUnread holds that a right is advised where one is missing, and nowhere else.
+func TestUnread(t *testing.T) {
+	for err, want := range map[error]bool{kerr.TopicAuthorizationFailed: true, kerr.UnknownTopicOrPartition: false, kerr.LeaderNotAvailable: false, errUntold: false} {
+		if text := unread(err); strings.Contains(text, "READ") != want || !strings.Contains(text, reason(err)) || !strings.Contains(text, offsetsTopic) {
+			t.Errorf("%v: %s", err, text)
+		}
 	}
 }

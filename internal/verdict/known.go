@@ -68,15 +68,21 @@ func (e knownEntry) check(scenarios []string) error {
 	return nil
 }
 
-// WriteKnown writes the list of all failures of v, those known already included.
+// WriteKnown writes the list of all failures of v, those known already included, and of what the list that was given holds besides that which is not gone.
 func (v *Verdict) WriteKnown(w io.Writer) error {
 	seen := map[knownEntry]bool{}
 	var lines []string
-	for _, f := range append(append([]Finding(nil), v.Failures...), v.Known...) {
-		if e := entryOf(f); !seen[e] {
+	add := func(e knownEntry) {
+		if e.line = 0; !seen[e] {
 			seen[e] = true
 			lines = append(lines, fmt.Sprintf("%s %s %s\n", e.judge, e.rule, e.scenario))
 		}
+	}
+	for _, f := range append(append([]Finding(nil), v.Failures...), v.Known...) {
+		add(entryOf(f))
+	}
+	for _, e := range v.unmet {
+		add(e)
 	}
 	sort.Strings(lines)
 	_, err := fmt.Fprintf(w, "# Failures of %s that are known: judge, rule, scenario.\n%s", v.Target, strings.Join(lines, ""))
@@ -119,11 +125,34 @@ func (l *KnownList) gone(v *Verdict) []string {
 	}
 	var warnings []string
 	for _, e := range l.entries {
-		if v.looked(e) && !anyMatches(e, v.findings) && !v.wavers(e) {
-			warnings = append(warnings, fmt.Sprintf("%s:%d: the known failure \"%s %s %s\" is gone; take it off the list", l.name, e.line, e.judge, e.rule, e.scenario))
+		if !v.looked(e) || anyMatches(e, v.findings) || v.wavers(e) {
+			continue
 		}
+		what := "is gone; take it off the list"
+		if e.byChance() {
+			what = "was not met this time; as what is done is drawn anew in each run, it may be met in the next"
+		}
+		warnings = append(warnings, fmt.Sprintf("%s:%d: the known failure \"%s %s %s\" %s", l.name, e.line, e.judge, e.rule, e.scenario, what))
 	}
 	return warnings
+}
+
+// unmet are the entries of which the run has seen nothing and which are not gone: it did not look, or looked somewhere else.
+func (l *KnownList) unmet(v *Verdict) (all []knownEntry) {
+	if l == nil {
+		return nil
+	}
+	for _, e := range l.entries {
+		if !anyMatches(e, v.findings) && (e.byChance() || !v.looked(e)) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// byChance says whether what the entry's judge does is drawn anew in each run, so that what one run finds another may not.
+func (e knownEntry) byChance() bool {
+	return slices.Contains([]Judge{Random, Linearizability, Ownership}, Judge(e.judge))
 }
 
 // wavers reports whether what the entry speaks of was seen once and then not: it is not gone.

@@ -89,6 +89,8 @@ type Verdict struct {
 
 	findings    []Finding
 	wavered     []wavering
+	untold      int          // illegal groups of a campaign of which nobody knows by which rule
+	unmet       []knownEntry // of the list of known failures, what is not gone for all that this run has not seen of it
 	own         bool
 	cases       []Case
 	finished    map[Judge]bool
@@ -272,6 +274,7 @@ func (v *Verdict) Close(strict bool, known *KnownList, took time.Duration) {
 		}
 	}
 	v.Warnings = append(v.Warnings, known.gone(v)...)
+	v.unmet = known.unmet(v)
 	for _, j := range v.judges() {
 		if !v.finished[j] && !v.unavailable {
 			v.CannotTell("%s: ended before all of it was judged", j)
@@ -290,6 +293,9 @@ func (v *Verdict) Close(strict bool, known *KnownList, took time.Duration) {
 		v.Result = Pass
 	}
 }
+
+// NotTold notes illegal groups that there was no room to tell of: nobody knows by which rules.
+func (v *Verdict) NotTold(groups int) { v.untold += groups }
 
 func (v *Verdict) countScenarios() {
 	if v.Scenarios == nil {
@@ -323,6 +329,9 @@ func (v *Verdict) countUnknown() {
 	}
 	if l := v.Linearizability; l != nil && l.Unknown > 0 && v.Campaign == nil { // of a campaign a few may be: it says itself how many
 		v.CannotTell("linearizability: %d of %s could not be decided", l.Unknown, count(l.Histories, "history", "histories"))
+	}
+	if v.untold > 0 && len(v.Failures) == 0 { // what was told is known, or is no failure; what was not may be one
+		v.CannotTell("linearizability: %s, and by which rules was not found out, so that it may be others than those that are told: muster check judges their histories", count(v.untold, "group more is illegal", "groups more are illegal"))
 	}
 	if d := v.Diff; d != nil && d.NotChecked > 0 && !v.unavailable {
 		v.CannotTell("diff: %s differed and there was no time to look again; raise --budget", count(d.NotChecked, "sequence", "sequences"))

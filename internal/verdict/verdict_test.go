@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -252,6 +253,61 @@ func TestKnown(t *testing.T) {
 	if closed(w, true, known); w.Result != Fail || len(w.Failures) != 1 {
 		t.Errorf("an unknown failure gives %s with %d failures", w.Result, len(w.Failures))
 	}
+}
+
+// TestKnownByChance holds a list against what is drawn anew in each run: judge and rule alone say whether it is known, what was not met this time need not be gone and stays on a list that is written, and what
+// was found and not told may be anything.
+func TestKnownByChance(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "known.txt")
+	if err := os.WriteFile(list, []byte("linearizability "+contractRule+" *\nlinearizability - *\nownership ownership.once *\nscenarios sync.preparing sync-parks\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	known, err := ReadKnown(list, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(seed uint64, untold int) *Verdict {
+		v := New("0.1.0", "h:1", "", seed)
+		v.Find(Finding{Judge: Linearizability, Rule: contractRule, Scenario: fmt.Sprintf("muster-out/history-%d.jsonl", seed), Stranger: true})
+		v.Linearizability = &LinearizabilityCounts{}
+		v.NotTold(untold)
+		v.Case(Case{Judge: Scenarios, Name: "sync-parks"})
+		for _, j := range []Judge{Scenarios, Linearizability, Ownership} {
+			v.Finish(j)
+		}
+		v.Close(false, known, time.Second)
+		return v
+	}
+	for seed := range uint64(3) {
+		v := run(seed, 0)
+		if v.Result != Pass || len(v.Known) != 1 {
+			t.Errorf("seed %d: %s, known %v", seed, v.Result, v.Known)
+		}
+		all := strings.Join(v.Warnings, "\n")
+		if strings.Count(all, "is gone; take it off") != 1 || !strings.Contains(all, `"linearizability - *" was not met this time`) || !strings.Contains(all, `"ownership ownership.once *" was not met this time`) {
+			t.Errorf("warnings %q", v.Warnings)
+		}
+		var b bytes.Buffer
+		if err := v.WriteKnown(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := b.String(), "linearizability "+contractRule+" *\nlinearizability - *\nownership ownership.once *\n"; !sameLines(got, want) {
+			t.Errorf("written:\n%swant\n%s", got, want)
+		}
+	}
+	if v := run(7, 3); v.Result != Inconclusive || !strings.Contains(strings.Join(v.Reasons, "\n"), "3 groups") {
+		t.Errorf("with groups that are illegal and not told: %s, %q", v.Result, v.Reasons)
+	}
+}
+
+// sameLines says whether two lists hold the same, comments aside.
+func sameLines(a, b string) bool {
+	lines := func(s string) []string {
+		all := slices.DeleteFunc(strings.Split(strings.TrimSpace(s), "\n"), func(l string) bool { return strings.HasPrefix(l, "#") })
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(lines(a), lines(b))
 }
 
 func TestKnownRefuses(t *testing.T) {

@@ -32,6 +32,7 @@ func (t *Target) start(ctx context.Context) (*node, error) {
 	}
 	w, err := wire.Open(ctx, wire.Options{
 		Addr: p.addr, Name: Name, Own: true, Profile: "default", Topic: topic, Second: second,
+		Nulls: true, // the assignment of each SyncGroup that it refuses
 		Settings: map[string]string{
 			"group.min.session.timeout.ms":     "0",
 			"group.max.session.timeout.ms":     strconv.FormatInt(maxSession.Milliseconds(), 10),

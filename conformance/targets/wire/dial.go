@@ -19,6 +19,7 @@ type dialer struct {
 	tls        *tls.Config
 	sasl       sasl.Mechanism
 	timeout    time.Duration
+	nulls      bool // see Options.Nulls
 
 	through func(addr string) (string, error) // see Target.Divert; nil: nothing stands between
 }
@@ -76,7 +77,7 @@ func (d dialer) dial(ctx context.Context, addr, clientID string) (*link, error) 
 	if err != nil {
 		return nil, err
 	}
-	l := newLink(conn, clientID)
+	l := newLink(conn, clientID, d.nulls)
 	if d.sasl == nil {
 		return l, nil
 	}

@@ -76,7 +76,8 @@ func peek(r io.Reader, head []byte) []byte {
 	return append(bytes.Clone(head), rest[:n]...)
 }
 
-// parse reads the body of the answer to a request of the given version; the correlation id has been taken off.
+// parse reads the body of the answer to a request of the given version; the correlation id has been taken off. With an error there is an answer all the same where it is only null in place of
+// something empty that is wrong with it.
 func parse(req kmsg.Request, version int16, flexible bool, body []byte) (resp kmsg.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -109,7 +110,38 @@ func parse(req kmsg.Request, version int16, flexible bool, body []byte) (resp km
 	if left := leftOver(req, version, body); left > 0 {
 		return nil, &garbageError{what: fmt.Sprintf("the answer to %s v%d goes on for %d bytes after its end", kmsg.NameForKey(req.Key()), version, left), got: whole}
 	}
+	if at := nullAt(resp, body); at >= 0 {
+		return resp, &garbageError{what: fmt.Sprintf("the answer to %s v%d has null at byte %d of its body, where Kafka's protocol has no null, so that strict clients cannot read it", kmsg.NameForKey(req.Key()), version, at), got: whole}
+	}
 	return resp, nil
+}
+
+// nullAt is where an answer first has null for what may be empty and not null, or -1: kmsg reads that as empty, and Kafka's own clients do not read it. Such an answer becomes another one when it is written
+// again: one as long, in which nothing differs but that lengths which said null say nothing. What differs otherwise is no null (tagged fields have more than one form, and so have lengths).
+func nullAt(resp kmsg.Response, body []byte) int {
+	again := resp.AppendTo(nil)
+	if len(again) != len(body) {
+		return -1
+	}
+	first, size := -1, 4
+	null, empty := []byte{0xff, 0xff, 0xff, 0xff}, []byte{0, 0, 0, 0}
+	if resp.IsFlexible() {
+		size, null, empty = 1, []byte{0}, []byte{1}
+	}
+	for i := 0; i < len(body); {
+		if body[i] == again[i] {
+			i++
+			continue
+		}
+		if !bytes.HasPrefix(body[i:], null) || !bytes.HasPrefix(again[i:], empty) {
+			return -1
+		}
+		if first < 0 {
+			first = i
+		}
+		i += size
+	}
+	return first
 }
 
 // leftOver counts the bytes of an answer, which can be read, that nothing reads: kmsg passes over them. An answer is whole if it cannot be read without its

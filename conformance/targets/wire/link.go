@@ -22,6 +22,7 @@ type link struct {
 	conn   net.Conn
 	format *kmsg.RequestFormatter
 	done   chan struct{} // closed when the reader has ended
+	nulls  bool          // see Options.Nulls
 
 	mu   sync.Mutex
 	next int32
@@ -37,11 +38,12 @@ type pending struct {
 	call     *target.Call
 }
 
-func newLink(conn net.Conn, clientID string) *link {
+func newLink(conn net.Conn, clientID string, nulls bool) *link {
 	l := &link{
 		conn:   conn,
 		format: kmsg.NewRequestFormatter(kmsg.FormatterClientID(clientID)),
 		done:   make(chan struct{}),
+		nulls:  nulls,
 	}
 	go l.read()
 	return l
@@ -117,6 +119,12 @@ func (l *link) take(frame []byte) error {
 	l.open = l.open[1:]
 	l.mu.Unlock()
 	resp, err := parse(p.call.Request, p.call.Version, p.flexible, frame[4:])
+	switch {
+	case err != nil && resp != nil && l.nulls:
+		err = nil
+	case err != nil:
+		resp = nil
+	}
 	p.call.Finish(resp, err, at)
 	return err
 }

@@ -62,6 +62,9 @@ type Options struct {
 	// Settings are broker settings that whoever started the target knows, by Kafka's names: they are not looked for.
 	Settings map[string]string
 
+	// Nulls has null read as empty where Kafka's protocol has no null, of a target that is known for it: what else is in such an answer can be judged then.
+	Nulls bool
+
 	// Release and Profile go into the capabilities as they are.
 	Release, Profile string
 
@@ -119,7 +122,7 @@ func Open(ctx context.Context, opts Options) (*Target, error) {
 	}
 	t := &Target{
 		opts:   opts,
-		dialer: dialer{addr: opts.Addr, host: host, tls: opts.TLS, sasl: opts.SASL, timeout: opts.Timeout},
+		dialer: dialer{addr: opts.Addr, host: host, tls: opts.TLS, sasl: opts.SASL, timeout: opts.Timeout, nulls: opts.Nulls},
 		home:   seedNode,
 		conns:  map[*Conn]struct{}{},
 		groups: map[string]struct{}{},
