@@ -277,7 +277,7 @@ func (p *parser) code(f *Fault) error {
 	if _, err := p.choose("with"); err != nil {
 		return err
 	}
-	codes := map[string]int16{}
+	codes := map[string]int16{"NOT_LEADER_OR_FOLLOWER": kerr.NotLeaderForPartition.Code} // Kafka's newer name of it
 	for code := int16(-1); code < 200; code++ {
 		if e := kerr.TypedErrorForCode(code); e != nil && e.Code == code && code != 0 { // an unknown code has an error too
 			codes[e.Message] = code

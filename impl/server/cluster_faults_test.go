@@ -154,7 +154,7 @@ move the coordinator at every 10th Heartbeat of group g
 // The end of a transaction that cannot be written is written again, as Kafka does with markers: whoever ends it is answered, and its offsets count.
 func TestFaultFailsMarkers(t *testing.T) {
 	t.Parallel()
-	for _, code := range []string{"NOT_ENOUGH_REPLICAS", "NOT_LEADER_FOR_PARTITION", "KAFKA_STORAGE_ERROR", "REQUEST_TIMED_OUT"} {
+	for _, code := range []string{"NOT_ENOUGH_REPLICAS", "NOT_LEADER_OR_FOLLOWER", "KAFKA_STORAGE_ERROR", "REQUEST_TIMED_OUT"} {
 		for _, commit := range []bool{true, false} {
 			for where, change := range map[string]func(*server.ClusterOptions){
 				"in memory": func(*server.ClusterOptions) {}, "on disk": withLog(openDisk(t, vfs.NewMem())),

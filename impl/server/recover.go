@@ -229,15 +229,15 @@ func (b *backing) read(node int32, topic string, partition int32, offset int64) 
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range resp.(*kmsg.FetchResponse).Topics {
-		for _, p := range t.Partitions {
-			if p.ErrorCode != core.None {
-				return nil, fmt.Errorf("Fetch is answered %d", p.ErrorCode)
-			}
-			return p.RecordBatches, nil
-		}
+	r := resp.(*kmsg.FetchResponse)
+	if r.ErrorCode != core.None || len(r.Topics) == 0 {
+		return nil, fmt.Errorf("Fetch is answered %d, with %d topics", r.ErrorCode, len(r.Topics))
 	}
-	return nil, nil
+	p := r.Topics[0].Partitions[0]
+	if p.ErrorCode != core.None {
+		return nil, fmt.Errorf("Fetch is answered %d", p.ErrorCode)
+	}
+	return p.RecordBatches, nil
 }
 
 // writeAbort ends a producer's transaction in a partition.

@@ -92,7 +92,9 @@ func TestKafkaDoctorRefused(t *testing.T) {
 			c.deny(kmsg.ACLResourceTypeTopic, offsetsTopic, kmsg.ACLOperationRead)
 			c.sleep(500 * time.Millisecond)
 			r = examined(t, Options{Addr: b.Addr, Settings: hasty(), Look: 2 * time.Second, Every: 300 * time.Millisecond})
-			if r.Log.Read != "none" || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "TOPIC_AUTHORIZATION_FAILED") && strings.Contains(n, "READ") }) {
+			if r.Log.Read != "none" || !slices.ContainsFunc(r.Notes, func(n string) bool {
+				return strings.Contains(n, "TOPIC_AUTHORIZATION_FAILED") && strings.Contains(n, "READ")
+			}) {
 				t.Errorf("log %s, notes %v", r.Log.Read, r.Notes)
 			}
 			diagnosed(t, r, map[string]diagnosis{"abandoned": {rule: anomaly.LagWithoutMembers, certain: false, member: "", says: "oldest unread record"}})
