@@ -39,6 +39,12 @@ func (p *partition) leaving() (all []*call) {
 	return all
 }
 
+// refusedMeanwhile says whether a JoinGroup was refused as the replacement that another request did away with while its record was being written.
+func (c *call) refusedMeanwhile() bool {
+	join, ok := c.actual.(*kmsg.JoinGroupResponse)
+	return ok && (c.removed && join.ErrorCode == kerr.UnknownMemberID.Code || c.raced && join.ErrorCode == kerr.FencedInstanceID.Code)
+}
+
 // stays says whether a replacement was refused because its member has left, which it has not yet.
 func stays(e *explanation, c *call) bool {
 	join, ok := c.actual.(*kmsg.JoinGroupResponse)

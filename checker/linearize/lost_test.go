@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/muster-kafka/muster/checker/history"
 )
 
@@ -117,4 +119,46 @@ func TestTimersOfNoLength(t *testing.T) {
 		b.heartbeat("b", 15, 16, "B", 2, 0)
 		b.verdict(t, want)
 	}
+}
+
+// TestLostReplacement: a static member is replaced, and who replaces it is told that it is gone, or replaced itself, while that is still being written.
+func TestLostReplacement(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		hangs int64
+		code  int16 // what the replacement is told
+		other func(b *book)
+		then  int16 // what the first member is told after the crash
+		want  Result
+	}{
+		{"it leaves, and all is lost", 40, 25, func(b *book) { b.leaveStatic(25, 50, "i", 0); eaten(b.last()) }, 0, Legal},
+		{"it leaves, and all is kept", 40, 25, func(b *book) { b.leaveStatic(25, 50, "i", 0); eaten(b.last()) }, 25, Legal},
+		{"it leaves, and its replacement is kept", 40, 25, func(b *book) { b.leaveStatic(25, 50, "i", 0); eaten(b.last()) }, 82, Legal},
+		{"it leaves, and all is lost though it was written", 35, 25, func(b *book) { b.leaveStatic(25, 50, "i", 0); eaten(b.last()) }, 0, Illegal},
+		{"it leaves, and all is lost though that was answered", 40, 25, func(b *book) { b.leaveStatic(25, 36, "i", 0) }, 0, Illegal},
+		{"it is replaced, and all is lost", 40, 82, func(b *book) { b.joinStatic("c", 25, 50, joined(1, "B", "C")); eaten(b.last()) }, 0, Legal},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBook("reference")
+			b.trouble(history.AppendHangs, 15, test.hangs)
+			b.joinStatic("a", 0, 3, joined(1, "A", "A", "A"))
+			b.sync("a", 4, 5, "A", 1, []string{"A"}, 0, "A")
+			id := ""
+			if test.code == 82 {
+				id = "B"
+			}
+			b.joinStatic("b", 20, 30, refusedJoin(test.code, id))
+			test.other(b)
+			b.restart(40, 41, 60)
+			b.heartbeatStatic("a", 70, 71, "A", test.then)
+			b.verdict(t, test.want)
+		})
+	}
+}
+
+// heartbeatStatic is a Heartbeat of static member i.
+func (b *book) heartbeatStatic(client string, from, to int, member string, code int16) {
+	r, resp := kmsg.NewPtrHeartbeatRequest(), kmsg.NewPtrHeartbeatResponse()
+	r.Group, r.MemberID, r.InstanceID, r.Generation, resp.ErrorCode = "g", member, kmsg.StringPtr("i"), 1, code
+	b.call(client, from, to, r, resp)
 }

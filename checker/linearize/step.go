@@ -194,7 +194,7 @@ type how struct{ slow, fails bool }
 
 // asked is a call as the specification takes it.
 func (j *judge) asked(c *call) observe.Request {
-	return observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed, Joins: c.joins(), Hangs: c.hangs, Unanswered: c.actual == nil}
+	return observe.Request{Ticket: c.ticket, Message: c.message, Version: c.version, ClientID: c.client, Minted: c.minted, Raced: c.raced, Removed: c.removed, Joins: c.joins(), Hangs: c.hangs, Unwaited: c.actual == nil || c.refusedMeanwhile()}
 }
 
 func (j *judge) apply(e *explanation, c *call, at observe.Window, next *set, writes how) {

@@ -12,7 +12,7 @@ import (
 
 // mayLose says whether a crash may lose what a step writes although it has had its effect.
 func (w *World) mayLose(c *call, t *classic.Transition, at Window) bool {
-	return w.config.MayLose != nil && (!w.awaited(c, t) || c.request.Unanswered) && w.config.MayLose(at)
+	return w.config.MayLose != nil && (!w.awaited(c, t) || c.request.Unwaited) && w.config.MayLose(at)
 }
 
 // awaited says whether the step is answered only when what it writes has been written.

@@ -127,8 +127,9 @@ type Request struct {
 	// Land; of a commit no outcome is yielded then that writes nothing.
 	Slow bool
 
-	// Unanswered: the request is known never to have been answered, so that a crash may lose what it writes also where its answer waits for that.
-	Unanswered bool
+	// Unwaited: the request is known never to have been answered, or to have been refused while what it writes was being written, so that a crash may lose that also where its answer
+	// would wait for it.
+	Unwaited bool
 
 	// Hangs: what the request writes may take its time, also by contract (see Raced, Removed, Joins).
 	Hangs bool
